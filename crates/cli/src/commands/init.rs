@@ -13,8 +13,8 @@ use crate::ui::Ui;
 
 /// Write a becalm.toml with the benchmarks found in this repository
 ///
-/// Looks for Cargo benches, Go benchmarks, pytest-benchmark, CMake targets and npm scripts. Nothing is built
-/// or run.
+/// Looks for Cargo benches, Go benchmarks, pytest-benchmark, asv, CMake targets, JMH in Maven projects and npm
+/// scripts. Nothing is built or run.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "it is the help text, where names have no backticks")]
 pub(crate) struct Args {

@@ -43,21 +43,21 @@ fn cargo_benches() {
     ]);
     assert_snapshot!(tables, @r#"
     [benchmark.sort]
-    command = ["cargo", "bench", "--quiet", "--package", "sorter", "--bench", "sort"]
+    command = ["cargo", "bench", "--quiet", "--bench", "sort"]
     harness = "criterion"
-    setup = "cargo bench --quiet --package sorter --bench sort --no-run"
+    setup = "cargo bench --quiet --bench sort --no-run"
     tags = ["cargo"]
 
     # Cargo target of Cargo.toml
     # its harness is not known: name it, or the start of cargo is measured too
     [benchmark.by_hand]
-    command = ["cargo", "bench", "--quiet", "--package", "sorter", "--bench", "by_hand"]
-    setup = "cargo bench --quiet --package sorter --bench by_hand --no-run"
+    command = ["cargo", "bench", "--quiet", "--bench", "by_hand"]
+    setup = "cargo bench --quiet --bench by_hand --no-run"
     tags = ["cargo"]
     "#);
     assert_snapshot!(said, @r"
-    found sort (criterion): cargo bench --quiet --package sorter --bench sort
-    found by_hand: cargo bench --quiet --package sorter --bench by_hand
+    found sort (criterion): cargo bench --quiet --bench sort
+    found by_hand: cargo bench --quiet --bench by_hand
     note: which harness the bench target `by_hand` of Cargo.toml uses is not known: it is timed from outside, with the start of cargo
     becalm.toml written; `becalm run --suite` measures it
     ");
@@ -105,7 +105,7 @@ fn cmake_benches() {
     [benchmark.vector_bench]
     command = ["./build/vector_bench"]
     harness = "google-benchmark"
-    setup = "cmake --build build --target vector_bench"
+    setup = "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build --target vector_bench"
     tags = ["cmake"]
     "#);
 }
@@ -120,12 +120,14 @@ fn npm_benches() {
     [benchmark.bench]
     command = ["npx", "vitest", "bench"]
     harness = "vitest"
+    setup = "{ test -d node_modules || npm install; }"
     tags = ["npm"]
 
     # script `bench:io` of package.json: node io.js
     # timed from outside, with the start of npm; `harness = "tinybench"` reads its tables
     [benchmark.bench-io]
     command = ["npm", "run", "--silent", "bench:io"]
+    setup = "{ test -d node_modules || npm install; }"
     tags = ["npm"]
     "#);
     assert!(
