@@ -31,6 +31,9 @@ const RESULTS: &str = "becalm-results-";
 /// The same for folders with programs that becalm has made.
 const PROGRAMS: &str = "becalm-timeit-";
 
+/// Most folders of one kind that a process has: more than a suite has benchmarks.
+const MOST: u32 = 100_000;
+
 /// An empty folder in memory, removed with everything in it when this is dropped.
 #[derive(Debug)]
 pub struct WorkFolder {
@@ -49,14 +52,16 @@ impl WorkFolder {
     }
 
     /// Makes a folder in which subjects leave their results: in memory if that
-    /// can be had, so that no disk is busy with them, and otherwise among the temporary files.
+    /// can be had, so that no disk is busy with them, and otherwise among the temporary files. A suite has one for
+    /// each of its benchmarks.
     ///
     /// # Errors
     ///
     /// If neither can be written to.
     pub fn for_results() -> io::Result<Self> {
-        Self::create_in_memory(Path::new(PLACE), RESULTS)
-            .or_else(|_| Self::create_in(&std::env::temp_dir(), RESULTS))
+        let in_memory = Self::in_memory(Path::new(PLACE))
+            .and_then(|()| Self::create_another_in(Path::new(PLACE), RESULTS));
+        in_memory.or_else(|_| Self::create_another_in(&std::env::temp_dir(), RESULTS))
     }
 
     /// Makes a folder below `place` in which revisions are built.
@@ -86,10 +91,17 @@ impl WorkFolder {
     }
 
     fn create_in_memory(place: &Path, prefix: &str) -> io::Result<Self> {
-        if !file::is_in_memory(&File::open(place)?)? {
-            return Err(io::Error::other("it is no file system in memory (tmpfs)"));
-        }
+        Self::in_memory(place)?;
         Self::create_in(place, prefix)
+    }
+
+    /// Fails unless a place is in memory.
+    fn in_memory(place: &Path) -> io::Result<()> {
+        if file::is_in_memory(&File::open(place)?)? {
+            Ok(())
+        } else {
+            Err(io::Error::other("it is no file system in memory (tmpfs)"))
+        }
     }
 
     fn create_in(place: &Path, prefix: &str) -> io::Result<Self> {
@@ -97,6 +109,20 @@ impl WorkFolder {
         let path = place.join(name(prefix, this_process()));
         DirBuilder::new().mode(0o700).create(&path)?;
         Ok(Self { path })
+    }
+
+    /// Makes one more folder below `place`, whatever this process has there.
+    fn create_another_in(place: &Path, prefix: &str) -> io::Result<Self> {
+        remove_left(place, prefix);
+        let name = name(prefix, this_process());
+        for number in 0..MOST {
+            let path = place.join(format!("{name}-{number}"));
+            match DirBuilder::new().mode(0o700).create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                made => return made.map(|()| Self { path }),
+            }
+        }
+        Err(io::Error::from(io::ErrorKind::AlreadyExists))
     }
 
     /// Makes a file in it, and returns where it lies.
@@ -155,9 +181,11 @@ fn name(prefix: &str, owner: ProcessIdentity) -> String {
     format!("{prefix}{}-{}", owner.pid, owner.start_time)
 }
 
-/// Reads the owner from a name.
+/// Reads the owner from a name; a number may follow.
 fn owner(prefix: &str, name: &str) -> Option<ProcessIdentity> {
     let (pid, start_time) = name.strip_prefix(prefix)?.split_once('-')?;
+    let (start_time, number) = start_time.split_once('-').unwrap_or((start_time, "0"));
+    number.parse::<u32>().ok()?;
     Some(ProcessIdentity { pid: pid.parse().ok()?, start_time: start_time.parse().ok()? })
 }
 
@@ -187,6 +215,17 @@ mod tests {
         fs::write(path.join("data"), "x").unwrap();
         drop(folder);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_suite_has_as_many_places_for_results_as_benchmarks() {
+        let folders: Vec<WorkFolder> = (0..5).map(|_| WorkFolder::for_results().unwrap()).collect();
+        for (at, folder) in folders.iter().enumerate() {
+            assert!(folders[..at].iter().all(|other| other.path() != folder.path()));
+            let name = folder.path().file_name().unwrap().to_str().unwrap();
+            assert_eq!(owner(RESULTS, name), Some(this_process()));
+        }
+        assert_eq!(owner(WORK, "becalm-work-1-2-x"), None);
     }
 
     #[test]
