@@ -87,7 +87,7 @@ fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, call: &Call, finds: &mu
         options(files, top).iter().map(|name| format!(" -D{name}=ON")).collect();
     finds.benchmarks.push(Found {
         name: key(target),
-        command: vec![format!("./{}", join(&join("build", &place), target))],
+        command: vec![format!("./build/{}", join(&place, target))],
         harness,
         filter,
         folder: top.to_owned(),
@@ -131,7 +131,7 @@ fn top_of<'a>(files: &[File<'a>], folder: &'a str) -> &'a str {
 /// Returns the folder of the build in which a project puts its programs, if it says so.
 fn output_folder(files: &[File<'_>], top: &str) -> Option<String> {
     let sets =
-        files.iter().filter(|file| is_below(file.folder, top)).flat_map(|file| file.calls("set"));
+        files.iter().filter(|file| is_of(files, file, top)).flat_map(|file| file.calls("set"));
     let value = sets
         .filter(|call| {
             call.words.first().is_some_and(|name| name == "CMAKE_RUNTIME_OUTPUT_DIRECTORY")
@@ -146,7 +146,7 @@ fn output_folder(files: &[File<'_>], top: &str) -> Option<String> {
 fn options(files: &[File<'_>], top: &str) -> BTreeSet<String> {
     let is_switch =
         |call: &&Call| matches!(call.name.as_str(), "option" | "cmake_dependent_option");
-    let calls = files.iter().filter(|file| is_below(file.folder, top)).flat_map(|file| &file.calls);
+    let calls = files.iter().filter(|file| is_of(files, file, top)).flat_map(|file| &file.calls);
     let names = calls.filter(is_switch).filter_map(|call| call.words.first());
     let plain = |name: &&String| {
         // What says how to install or to check them only costs time.
@@ -156,10 +156,9 @@ fn options(files: &[File<'_>], top: &str) -> BTreeSet<String> {
     names.filter(plain).cloned().collect()
 }
 
-fn is_below(folder: &str, top: &str) -> bool {
-    top.is_empty()
-        || folder == top
-        || folder.strip_prefix(top).is_some_and(|rest| rest.starts_with('/'))
+/// Says whether a file belongs to the project of this folder, and not to another one below it.
+fn is_of(files: &[File<'_>], file: &File<'_>, top: &str) -> bool {
+    top_of(files, file.folder) == top
 }
 
 /// Returns the sources of a target that were read.
