@@ -150,15 +150,12 @@ fn filled(word: &str, known: &BTreeMap<String, Vec<String>>) -> Vec<String> {
             .split_once('}')
             .and_then(|(name, behind)| Some((known.get(name)?.join(";"), behind)));
         text.push_str(before);
-        match value {
-            Some((value, behind)) => {
-                text.push_str(&value);
-                rest = behind;
-            }
-            None => {
-                text.push_str("${");
-                rest = after;
-            }
+        if let Some((value, behind)) = value {
+            text.push_str(&value);
+            rest = behind;
+        } else {
+            text.push_str("${");
+            rest = after;
         }
     }
     text.push_str(rest);

@@ -55,11 +55,10 @@ fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, call: &Call, finds: &mu
     if harness == Some("catch2") {
         // Most programs of Catch2 are tests alone.
         let sources = sources(tree, file.folder, &call.words[1..]);
-        match of_catch2(&sources) {
-            Some(found) => filter = found,
-            None if says_so => {}
-            None => return,
+        if !says_so && !holds_benchmarks(&sources) {
+            return;
         }
+        filter = tag(&sources);
     }
     if harness.is_none() && !says_so {
         return;
@@ -171,12 +170,16 @@ fn sources<'a>(tree: &'a Tree, folder: &str, words: &[String]) -> Vec<&'a str> {
         .collect()
 }
 
-/// Says whether sources hold benchmarks of Catch2, and by which of its tags they are told from the tests.
-fn of_catch2(sources: &[&str]) -> Option<Option<&'static str>> {
-    let holds = |mark: &str| sources.iter().any(|text| text.contains(mark));
-    let has_benchmarks = ["BENCHMARK(", "BENCHMARK_ADVANCED("].into_iter().any(holds);
+/// Says whether sources hold benchmarks of Catch2.
+fn holds_benchmarks(sources: &[&str]) -> bool {
+    let marks = ["BENCHMARK(", "BENCHMARK_ADVANCED("];
+    sources.iter().any(|text| marks.iter().any(|mark| text.contains(mark)))
+}
+
+/// Returns the tag of Catch2 that tells benchmarks from the tests beside them.
+fn tag(sources: &[&str]) -> Option<&'static str> {
     let tags = ["[!benchmark]", "[benchmark]", "[bench]"];
-    has_benchmarks.then(|| tags.into_iter().find(|tag| holds(tag)))
+    tags.into_iter().find(|tag| sources.iter().any(|text| text.contains(tag)))
 }
 
 /// Tells the harness of a target by the libraries that it is linked with.
