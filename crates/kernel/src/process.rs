@@ -1,10 +1,11 @@
 //! What a process is to others: whom it ends with, what it hands on, which session it is in.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
-use crate::{checked, descriptor, sched};
+use crate::{checked, descriptor, sched, wait};
 
 /// Makes a command get `signal` when this process dies, however that happens. To be called last: a change of the user
 /// forgets it.
@@ -120,6 +121,32 @@ pub fn split(
     let code = i32::from(!matches!(done, Ok(Ok(()))));
     // SAFETY: runs no handlers, which are the other process's.
     unsafe { libc::_exit(code) }
+}
+
+/// Closes a file in a process that ends with that, which this one does not wait for: at the end of a process no
+/// connection lingers. Gives the file back where no process can be started. For a process that has only one thread yet.
+pub(crate) fn close_elsewhere(file: OwnedFd) -> Result<(), OwnedFd> {
+    let Ok((here, there)) = io::pipe() else { return Err(file) };
+    // SAFETY: takes nothing. The child has the one thread that this process has, and calls nothing but the system.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        drop(there);
+        // One in between, which is waited for, so that the other one is nobody's to wait for.
+        // SAFETY: as above.
+        if unsafe { libc::fork() } == 0 {
+            // Until this process has closed the file: it is the other one that has it last.
+            let _ = io::Read::read(&mut &here, &mut [0]);
+        }
+        // SAFETY: runs no handlers, which are the other process's.
+        unsafe { libc::_exit(0) }
+    }
+    if child < 0 {
+        return Err(file);
+    }
+    let _ = wait::reap(child);
+    drop(file);
+    drop(there);
+    Ok(())
 }
 
 /// Changes the environment of this process, for programs that it starts and for itself. For a process that has only

@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 
 pub use libc::{AF_INET, AF_INET6};
 
-use crate::{checked, owned};
+use crate::{checked, owned, process};
 
 /// Opens a socket for messages about network interfaces and routes.
 pub fn route_socket() -> io::Result<OwnedFd> {
@@ -131,9 +131,15 @@ pub fn receive_sender(socket: &UnixStream) -> io::Result<Option<Peer>> {
     // SAFETY: computes with numbers only.
     let space = unsafe { libc::CMSG_SPACE(SIZE_OF_PEER) };
     let mut message = room.message(&mut part, space);
-    let flags = libc::MSG_CMSG_CLOEXEC | libc::MSG_DONTWAIT;
-    // SAFETY: the message names `part` and `room`, which outlive the call and have the lengths stated.
-    if checked(unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, flags) } as i64)? == 0 {
+    // A file that comes along has no room beside the sender: it is seen here, and stays where it is.
+    if receive(socket, &mut message, libc::MSG_DONTWAIT | libc::MSG_PEEK)? == 0 {
+        return Ok(None);
+    }
+    if has_no_room(&message) {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let mut message = room.message(&mut part, space);
+    if receive(socket, &mut message, libc::MSG_DONTWAIT)? == 0 {
         return Ok(None);
     }
     // SAFETY: the kernel has filled in the header that `message` names, with the value that belongs to its type.
@@ -142,7 +148,6 @@ pub fn receive_sender(socket: &UnixStream) -> io::Result<Option<Peer>> {
         let is_sender = !header.is_null() && (*header).cmsg_type == libc::SCM_CREDENTIALS;
         is_sender.then(|| libc::CMSG_DATA(header).cast::<libc::ucred>().read_unaligned())
     };
-    // An open file that came instead, and has no room, the kernel has closed.
     sender.map(|sender| Some(sender.into())).ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
@@ -175,20 +180,19 @@ pub fn send_with_file(
     (&*socket).write_all(&bytes[sent..])
 }
 
-/// Receives up to `bytes.len()` bytes, and the open file that comes with them.
+/// Receives up to `bytes.len()` bytes, and the one open file that comes with them. For a socket whose other end is trusted:
+/// closing a file can take as long as whoever has sent it likes.
 pub fn receive_with_file(
     socket: &UnixStream,
     bytes: &mut [u8],
 ) -> io::Result<(usize, Option<OwnedFd>)> {
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
     let mut room = Room([0; 64]);
+    // With padding behind it there would be room for a second one, which nobody would close.
     // SAFETY: computes with numbers only.
-    let space = unsafe { libc::CMSG_SPACE(SIZE_OF_NUMBER) };
+    let space = unsafe { libc::CMSG_LEN(SIZE_OF_NUMBER) };
     let mut message = room.message(&mut part, space);
-    // SAFETY: the message names `part` and `room`, which outlive the call and have the lengths stated.
-    let got =
-        unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
-    let got = usize::try_from(checked(got as i64)?).unwrap_or(0);
+    let got = receive(socket, &mut message, 0)?;
     // SAFETY: the kernel has filled in the headers that `message` names, and made the number for this process.
     let file = unsafe {
         let header = libc::CMSG_FIRSTHDR(&raw const message);
@@ -200,6 +204,68 @@ pub fn receive_with_file(
         }
     };
     Ok((got, file))
+}
+
+/// Receives up to `bytes.len()` bytes from somebody who may be hostile, and has to send no open file: where one comes, it
+/// stays in the socket, and this fails with `InvalidData`. The kernel would close it, which can take for ever (a
+/// connection that lingers, see `SO_LINGER` in socket(7)).
+pub fn receive_bytes(socket: &UnixStream, bytes: &mut [u8]) -> io::Result<usize> {
+    let seen = receive_bare(socket, bytes, libc::MSG_PEEK)?;
+    // What was seen has no file with it. The next message may.
+    if seen == 0 { Ok(0) } else { receive_bare(socket, &mut bytes[..seen], libc::MSG_DONTWAIT) }
+}
+
+fn receive_bare(socket: &UnixStream, bytes: &mut [u8], flags: libc::c_int) -> io::Result<usize> {
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    // SAFETY: all bytes zero is a valid message, without anything in it.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &raw mut part;
+    message.msg_iovlen = 1;
+    let got = receive(socket, &mut message, flags)?;
+    if has_no_room(&message) {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "an open file came along"));
+    }
+    Ok(got)
+}
+
+/// Closes a socket whose other end may be hostile. An open file that lies in it is left to a process that ends: at the end
+/// of a process nothing lingers. For a process that has only one thread yet.
+pub fn let_go(socket: UnixStream) {
+    // After this nothing more can be sent to it.
+    let is_shut = socket.shutdown(std::net::Shutdown::Both).is_ok();
+    if is_shut && is_empty(&socket) {
+        return;
+    }
+    if let Err(file) = process::close_elsewhere(socket.into()) {
+        // Rather one descriptor too many than a process that waits.
+        std::mem::forget(file);
+    }
+}
+
+/// Reads all that lies in a socket to which nobody can send; says whether that was bytes alone.
+fn is_empty(socket: &UnixStream) -> bool {
+    let mut bytes = [0; 4 << 10];
+    let mut reads = (0..MOST_READS).map(|_| receive_bytes(socket, &mut bytes));
+    matches!(reads.find(|read| !matches!(read, Ok(1..))), Some(Ok(0)))
+}
+
+/// Reads of 4 KiB within which a socket is empty: its buffer has some 200 KiB.
+const MOST_READS: usize = 128;
+
+fn receive(
+    socket: &UnixStream,
+    message: &mut libc::msghdr,
+    flags: libc::c_int,
+) -> io::Result<usize> {
+    let flags = flags | libc::MSG_CMSG_CLOEXEC;
+    // SAFETY: the message names places that outlive the call and have the lengths stated.
+    let got = unsafe { libc::recvmsg(socket.as_raw_fd(), message, flags) };
+    Ok(usize::try_from(checked(got as i64)?).unwrap_or(0))
+}
+
+/// Says whether something came beside the bytes for which there is no room.
+fn has_no_room(message: &libc::msghdr) -> bool {
+    message.msg_flags & libc::MSG_CTRUNC != 0
 }
 
 /// Room for the header of one open file or one sender, aligned as the kernel wants it.
@@ -230,6 +296,64 @@ impl Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Sends a byte with so many open files.
+    fn send_files(socket: &UnixStream, files: &[RawFd]) {
+        let length = libc::c_uint::try_from(size_of_val(files)).unwrap();
+        let mut part = libc::iovec { iov_base: c"0".as_ptr().cast_mut().cast(), iov_len: 1 };
+        let mut room = Room([0; 64]);
+        // SAFETY: computes with numbers only; the room is large enough for the header and a few numbers.
+        unsafe {
+            let mut message = room.message(&mut part, libc::CMSG_SPACE(length));
+            let header = libc::CMSG_FIRSTHDR(&raw const message);
+            (*header).cmsg_level = libc::SOL_SOCKET;
+            (*header).cmsg_type = libc::SCM_RIGHTS;
+            (*header).cmsg_len = libc::CMSG_LEN(length) as _;
+            libc::CMSG_DATA(header).copy_from(files.as_ptr().cast(), size_of_val(files));
+            assert_eq!(libc::sendmsg(socket.as_raw_fd(), &raw mut message, 0), 1);
+        }
+    }
+
+    /// Says whether the other end of a pipe is open anywhere.
+    fn is_open(reader: &io::PipeReader) -> bool {
+        let mut entry = [crate::poll::Entry::readable(reader)];
+        crate::poll::wait(&mut entry, Some(std::time::Duration::ZERO)).unwrap();
+        !entry[0].is_ready()
+    }
+
+    /// Waits until the other end of a pipe is open nowhere. Other tests start processes, which have it for a moment.
+    fn wait_for_end(reader: &io::PipeReader) {
+        crate::poll::wait(&mut [crate::poll::Entry::readable(reader)], None).unwrap();
+    }
+
+    #[test]
+    fn of_several_files_none_stays_open_but_the_one_that_is_taken() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let pipes = [io::pipe().unwrap(), io::pipe().unwrap()];
+        send_files(&theirs, &[pipes[0].1.as_raw_fd(), pipes[1].1.as_raw_fd()]);
+        let readers = pipes.map(|(reader, _)| reader);
+        let (got, file) = receive_with_file(&ours, &mut [0; 8]).unwrap();
+        assert_eq!((got, is_open(&readers[0])), (1, true));
+        wait_for_end(&readers[1]);
+        drop(file);
+        wait_for_end(&readers[0]);
+    }
+
+    #[test]
+    fn a_file_that_nobody_asked_for_stays_in_the_socket() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let (reader, writer) = io::pipe().unwrap();
+        theirs.write_all(b"12").unwrap();
+        send_files(&theirs, &[writer.as_raw_fd()]);
+        drop(writer);
+        let mut bytes = [0; 8];
+        // What came before it, or nothing, but not the file.
+        let mut results = (0..2).map(|_| receive_bytes(&ours, &mut bytes));
+        assert!(results.any(|one| one.is_err_and(|why| why.kind() == io::ErrorKind::InvalidData)));
+        assert!(is_open(&reader), "nobody has closed it");
+        let_go(ours);
+        wait_for_end(&reader);
+    }
 
     #[test]
     fn the_kernel_says_who_sends() {

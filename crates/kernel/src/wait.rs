@@ -2,7 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -71,6 +71,16 @@ impl From<libc::rusage> for Usage {
             major_faults: count(usage.ru_majflt),
         }
     }
+}
+
+/// Ends the process of a [`pidfd`] at once, and no other: its number cannot be somebody else's.
+pub fn kill(process: &OwnedFd) -> io::Result<()> {
+    let nothing = std::ptr::null::<libc::siginfo_t>();
+    let number = process.as_raw_fd();
+    // SAFETY: plain numbers, and no information to go with the signal.
+    let done =
+        unsafe { libc::syscall(libc::SYS_pidfd_send_signal, number, libc::SIGKILL, nothing, 0) };
+    checked(done).map(drop)
 }
 
 /// Reaps a child that has ended or is about to.

@@ -36,6 +36,11 @@ const LOOK: Duration = Duration::from_millis(100);
 const MOMENT: Duration = Duration::from_millis(10);
 /// How long a steward may take to end after it has given the machine free.
 const LAST_BREATH: Duration = Duration::from_secs(2);
+/// How long a steward may take to put the machine back after its time. One that takes longer is ended, and its guardian
+/// puts it back.
+const GRACE: Duration = Duration::from_secs(60);
+/// Users of whom is known who had the machine last.
+const MOST_REMEMBERED: usize = 1024;
 
 /// Why there is no service.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +100,8 @@ pub struct Server<'a> {
     /// Whoever has called, in this order.
     visitors: Vec<Visitor>,
     tenant: Option<Tenant>,
+    /// Users who had the machine, the last one first: all others come before them.
+    served: Vec<u32>,
 }
 
 /// Somebody who is connected and has no steward.
@@ -144,7 +151,7 @@ impl<'a> Server<'a> {
         listener: UnixListener,
     ) -> Result<Self, ServeError> {
         listener.set_nonblocking(true)?;
-        Ok(Self { root, policy, listener, visitors: Vec::new(), tenant: None })
+        Ok(Self { root, policy, listener, visitors: Vec::new(), tenant: None, served: Vec::new() })
     }
 
     /// Serves until it is ended by a signal. Its stewards see that, and put the machine back.
@@ -169,8 +176,11 @@ impl<'a> Server<'a> {
         for (mut visitor, is_ready) in std::mem::take(&mut self.visitors).into_iter().zip(ready) {
             if !is_ready || self.hear(&mut visitor).unwrap_or(false) {
                 self.visitors.push(visitor);
+            } else {
+                visitor.lines.let_go();
             }
         }
+        self.end_overdue();
         if entries[0].is_ready() {
             self.accept();
         }
@@ -184,20 +194,45 @@ impl<'a> Server<'a> {
     fn patience(&self) -> Option<Duration> {
         let queueing = || self.visitors.iter().filter_map(|one| one.queueing.as_ref());
         let look = (self.tenant.is_none() && queueing().next().is_some()).then_some(LOOK);
+        let overdue = self.tenant.as_ref().and_then(|one| self.until_overdue(one));
         // One whose time is over waits for a steward that begins or ends.
-        queueing().filter_map(Queueing::left).map(|left| left.max(MOMENT)).chain(look).min()
+        let waiting = queueing().filter_map(Queueing::left).map(|left| left.max(MOMENT));
+        waiting.chain(look).chain(overdue.map(|left| left.max(MOMENT))).min()
+    }
+
+    /// Returns how long a steward has until it is ended; `None` for ever.
+    fn until_overdue(&self, tenant: &Tenant) -> Option<Duration> {
+        let most = self.policy.limit.checked_add(GRACE)?;
+        Some(most.saturating_sub(tenant.since.elapsed()))
+    }
+
+    /// Ends a steward that has not put the machine back in time.
+    fn end_overdue(&self) {
+        let Some(tenant) = &self.tenant else { return };
+        if self.until_overdue(tenant).is_some_and(|left| left.is_zero()) {
+            let _ = wait::kill(&tenant.ended);
+        }
     }
 
     fn accept(&mut self) {
-        while let Ok((socket, _)) = self.listener.accept() {
-            let (Ok(peer), Ok(())) = (peer_of(&socket), socket.set_nonblocking(true)) else {
+        loop {
+            let socket = match self.listener.accept() {
+                Ok((socket, _)) => socket,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                // Without a descriptor for it whoever calls has to wait, and so has this loop.
+                Err(_) => return std::thread::sleep(MOMENT),
+            };
+            let known = (peer_of(&socket), socket.set_nonblocking(true));
+            let lines = Lines::bounded(socket, LONGEST_CALL);
+            let (Ok(peer), Ok(())) = known else {
+                lines.let_go();
                 continue;
             };
-            let lines = Lines::bounded(socket, LONGEST_CALL);
             let of_user = self.visitors.iter().filter(|one| one.peer.uid == peer.uid).count();
             if self.visitors.len() >= MOST || of_user >= MOST_OF_USER {
                 // Whether it hears that is its business.
                 let _ = lines.send(&Answer::TooMany, None);
+                lines.let_go();
                 continue;
             }
             self.visitors.push(Visitor { lines, peer, queueing: None });
@@ -233,9 +268,11 @@ impl<'a> Server<'a> {
         if self.tenant.is_some() || tune::is_held(self.root) {
             return;
         }
-        let next = self.visitors.iter().position(|one| one.queueing.is_some());
+        let next = self.queue().first().copied();
         let Some(next) = next.map(|next| self.visitors.remove(next)) else { return };
         let Visitor { lines, peer, queueing: Some(queueing) } = next else { return };
+        remember(&mut self.served, peer.uid);
+        self.served.truncate(MOST_REMEMBERED);
         let wait = match (queueing.wait, queueing.left()) {
             (Wait::For(_), Some(left)) => Wait::For(left),
             (wait, _) => wait,
@@ -268,13 +305,13 @@ impl<'a> Server<'a> {
         let holder = self
             .holder()
             .map(|held| Holder { process: task::named(held.pid), command: held.command });
-        self.visitors.retain(|one| {
-            let is_over = is_over(one);
-            if is_over {
-                let _ = one.lines.send(&Answer::Held(holder.clone()), None);
-            }
-            !is_over
-        });
+        let all = std::mem::take(&mut self.visitors);
+        let (over, stay): (Vec<Visitor>, Vec<Visitor>) = all.into_iter().partition(is_over);
+        self.visitors = stay;
+        for one in over {
+            let _ = one.lines.send(&Answer::Held(holder.clone()), None);
+            one.lines.let_go();
+        }
     }
 
     /// Tells those who wait what their place is, where that has changed.
@@ -283,18 +320,32 @@ impl<'a> Server<'a> {
             return;
         }
         let holder = self.holder();
-        let mut place = 0;
-        self.visitors.retain_mut(|one| {
-            let Some(queueing) = &mut one.queueing else { return true };
-            place += 1;
+        let mut gone = Vec::new();
+        for (ahead, index) in self.queue().into_iter().enumerate() {
+            let one = &mut self.visitors[index];
+            let Some(queueing) = &mut one.queueing else { continue };
+            let place = ahead + 1;
             let now = Some((place, holder.as_ref().map(|held| held.pid)));
             if queueing.told == now {
-                return true;
+                continue;
             }
             queueing.told = now;
             let queued = Queued { place, holder: holder.clone() };
-            one.lines.send(&Answer::Queued(queued), None).is_ok()
-        });
+            if one.lines.send(&Answer::Queued(queued), None).is_err() {
+                gone.push(index);
+            }
+        }
+        gone.sort_unstable();
+        for index in gone.into_iter().rev() {
+            self.visitors.remove(index).lines.let_go();
+        }
+    }
+
+    /// Returns the places of those who wait for the machine, the next one first.
+    fn queue(&self) -> Vec<usize> {
+        let waiting = self.visitors.iter().enumerate();
+        let waiting = waiting.filter(|(_, one)| one.queueing.is_some());
+        in_turns(waiting.map(|(place, one)| (place, one.peer.uid)).collect(), &self.served)
     }
 
     /// Returns who has the machine. The lock says so; between two of its holders the service does.
@@ -317,7 +368,8 @@ impl<'a> Server<'a> {
     }
 
     fn status(&self) -> Status {
-        let waiting = self.visitors.iter().filter_map(|one| {
+        let waiting = self.queue().into_iter().filter_map(|place| {
+            let one = &self.visitors[place];
             let queueing = one.queueing.as_ref()?;
             Some(Waiting {
                 uid: one.peer.uid,
@@ -333,5 +385,51 @@ impl<'a> Server<'a> {
             isolated_cpus: self.policy.isolated_cpus,
             limit: self.policy.limit.as_secs(),
         }
+    }
+}
+
+/// Notes that a user has had the machine, after all others.
+fn remember(served: &mut Vec<u32>, uid: u32) {
+    served.retain(|one| *one != uid);
+    served.insert(0, uid);
+}
+
+/// Puts those who wait, each with a user, in the order in which they have the machine: of all users the one comes next who
+/// has not had it for the longest time, with the request that came first.
+fn in_turns(mut waiting: Vec<(usize, u32)>, served: &[u32]) -> Vec<usize> {
+    let mut served = served.to_vec();
+    let mut order = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        // Who had it last is the first of the list, and who never had it behind all of them.
+        let rank = |uid: u32| served.iter().position(|one| *one == uid).unwrap_or(usize::MAX);
+        let latest = waiting.iter().map(|(_, uid)| rank(*uid)).max();
+        let next = waiting.iter().position(|(_, uid)| Some(rank(*uid)) == latest).unwrap_or(0);
+        let (place, uid) = waiting.remove(next);
+        remember(&mut served, uid);
+        order.push(place);
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(waiting: &[u32], served: &[u32], expected: &[usize]) {
+        assert_eq!(in_turns(waiting.iter().copied().enumerate().collect(), served), expected);
+    }
+
+    #[test]
+    fn users_have_the_machine_in_turns() {
+        check(&[1, 1, 1, 2], &[], &[0, 3, 1, 2]);
+        check(&[1, 1, 2, 3, 3], &[], &[0, 2, 3, 1, 4]);
+    }
+
+    #[test]
+    fn who_had_it_last_comes_after_all_others() {
+        check(&[1, 2], &[1], &[1, 0]);
+        check(&[3, 1, 2], &[1, 2, 3], &[0, 2, 1]);
+        check(&[], &[1], &[]);
     }
 }

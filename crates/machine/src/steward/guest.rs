@@ -18,11 +18,11 @@ use becalm_kernel::{errno, process, wait};
 use serde::Serialize;
 
 use super::failure::Of;
+use super::homes::Homes;
 use super::lines::Lines;
 use super::request::{KnobRequest, Request};
 use super::serve::{Serving, guardian};
 use super::{IsolationRequest, work_for};
-use crate::cgroup::{CgroupVersion, find_mount, group_of};
 use crate::isolate::{Attempt, IsolateError};
 use crate::service::{Answer, NotAllowed, Policy, Reply};
 use crate::tune::{JournalFileError, NotKept, Recovered, Tuning, TurnError, Wait};
@@ -67,10 +67,11 @@ pub(crate) fn split_off(guest: &Guest<'_>, socket: UnixStream) -> io::Result<u32
     })
 }
 
-/// Serves until the guest has gone or has finished, the time is up or the service has ended. Whatever ends it, dropping what
-/// is tuned puts it back.
+/// Serves until the guest has gone or has finished, the time is up or the service has ended. Whatever ends it, the machine
+/// is put back.
 fn serve(guest: &Guest<'_>, socket: UnixStream, service: &OwnedFd) -> io::Result<()> {
-    socket.set_write_timeout(Some(PATIENCE))?;
+    let line = kept_open(&socket)?;
+    line.set_write_timeout(Some(PATIENCE))?;
     let lines = Lines::bounded(socket, LONGEST_REQUEST);
     let stop = || {
         let mut entries = [Entry::readable(&lines), Entry::readable(service)];
@@ -88,13 +89,26 @@ fn serve(guest: &Guest<'_>, socket: UnixStream, service: &OwnedFd) -> io::Result
     if tuning.is_none() {
         return Ok(());
     }
-    let mut hosting = Hosting::new(guest, lines);
+    let mut hosting = Hosting::new(guest, lines, line);
     hosting.serving.tuning = tuning;
-    let end = Instant::now().checked_add(guest.policy.limit);
+    let served = serve_until_the_end(&mut hosting, service);
+    // Where it is put back already there is nothing left to do.
+    let _ = hosting.put_back();
+    served
+}
+
+/// Returns a socket that this process has open until it ends, so that closing another descriptor of it never is the last
+/// close: that one waits for what the guest has put in there, and at the end of a process nothing lingers.
+fn kept_open(socket: &UnixStream) -> io::Result<&'static UnixStream> {
+    Ok(Box::leak(Box::new(socket.try_clone()?)))
+}
+
+fn serve_until_the_end(hosting: &mut Hosting<'_>, service: &OwnedFd) -> io::Result<()> {
     loop {
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let left = hosting.left();
         if left == Some(Duration::ZERO) {
-            return hosting.say_time_up();
+            hosting.say_time_up();
+            break;
         }
         let gate = hosting.gate.as_ref().map_or(Entry::none(), |gate| Entry::readable(&gate.ours));
         let mut entries = [Entry::readable(&hosting.serving.lines), gate, Entry::readable(service)];
@@ -123,27 +137,50 @@ struct Hosting<'a> {
     policy: &'a Policy,
     peer: Peer,
     serving: Serving<'a>,
+    /// The guest's socket once more, for how long it may keep an answer waiting.
+    line: &'static UnixStream,
+    /// When the time is up; `None` for never.
+    end: Option<Instant>,
     changes: usize,
     gate: Option<Gate>,
-    /// The control group from which the guest's processes came.
-    home: Option<String>,
+    homes: Homes,
 }
 
 /// Whether the guest may ask for more.
 type GoesOn = bool;
 
 impl<'a> Hosting<'a> {
-    fn new(guest: &Guest<'a>, lines: Lines) -> Self {
+    fn new(guest: &Guest<'a>, lines: Lines, line: &'static UnixStream) -> Self {
         let Guest { root, policy, peer, .. } = guest;
         let serving = Serving::new(root, lines);
-        Self { policy, peer: *peer, serving, changes: 0, gate: None, home: None }
+        let end = Instant::now().checked_add(policy.limit);
+        Self {
+            policy,
+            peer: *peer,
+            serving,
+            line,
+            end,
+            changes: 0,
+            gate: None,
+            homes: Homes::default(),
+        }
     }
 
-    /// Answers what has come.
+    /// Returns how long the guest may have the machine still; `None` for ever.
+    fn left(&self) -> Option<Duration> {
+        self.end.map(|end| end.saturating_duration_since(Instant::now()))
+    }
+
+    /// Answers what has come, as long as there is time: who reads answers slowly has none more than others.
     fn hear(&mut self) -> io::Result<GoesOn> {
-        // A file that comes along is closed.
         let (is_open, _) = self.serving.lines.fill()?;
         while let Some(request) = self.serving.lines.take()? {
+            let left = self.left().unwrap_or(PATIENCE);
+            if left.is_zero() {
+                // The loop says so.
+                return Ok(true);
+            }
+            self.line.set_write_timeout(Some(left.min(PATIENCE)))?;
             if !self.answer(request)? {
                 return Ok(false);
             }
@@ -194,12 +231,16 @@ impl<'a> Hosting<'a> {
         self.serving.lines.send(&Reply::Answer(answer), None)
     }
 
-    fn say_time_up(&mut self) -> io::Result<()> {
+    /// Says that the time is up, puts the machine back, and says what came of it, to a guest that listens: nobody is waited
+    /// for before the machine is as it was.
+    fn say_time_up(&mut self) {
         let seconds = self.policy.limit.as_secs();
+        let _ = self.line.set_nonblocking(true);
         let told = self.serving.lines.send(&Reply::<()>::TimeUp { seconds }, None);
         let restored = self.put_back();
-        told?;
-        self.serving.lines.send(&Reply::<()>::PutBack(restored), None)
+        if told.is_ok() {
+            let _ = self.serving.lines.send(&Reply::<()>::PutBack(restored), None);
+        }
     }
 
     fn allows_turn(&mut self, request: &KnobRequest) -> Result<(), NotAllowed> {
@@ -246,7 +287,8 @@ impl<'a> Hosting<'a> {
         if self.gate.is_none() {
             let (ours, theirs) = UnixStream::pair()?;
             ask_for_senders(&ours)?;
-            ours.set_write_timeout(Some(PATIENCE))?;
+            // Nobody who stands there is waited for.
+            kept_open(&ours)?.set_nonblocking(true)?;
             self.gate = Some(Gate { ours, theirs });
         }
         let theirs = self.gate.as_ref().map(|gate| gate.theirs.as_fd());
@@ -273,20 +315,14 @@ impl<'a> Hosting<'a> {
         if user_of(comer.pid) != Some(self.peer.uid) {
             return Err(refused());
         }
-        self.home = self.home.take().or_else(|| home_of(root, comer.pid, group));
+        self.homes.note(root, comer.pid, group);
         root.write(format!("{group}/cgroup.procs"), &comer.pid.to_string())
     }
 
     /// Puts the machine back. Whoever is left in the group goes home first, to the limits of its own session.
     fn put_back(&mut self) -> Result<Recovered, JournalFileError> {
-        let root = self.serving.root;
-        if let (Some(group), Some(home)) = (&self.serving.group, &self.home) {
-            let members = root.read(format!("{group}/cgroup.procs")).value().unwrap_or_default();
-            let pids = members.lines().filter(|pid| pid.trim() != "0");
-            for pid in pids {
-                // Who cannot go there goes to the top when the group is removed.
-                let _ = root.write(format!("{home}/cgroup.procs"), pid);
-            }
+        if let Some(group) = &self.serving.group {
+            self.homes.send_home(self.serving.root, group);
         }
         self.serving.finish()
     }
@@ -297,17 +333,6 @@ fn user_of(pid: u32) -> Option<u32> {
     let status = SysRoot::default().read(format!("/proc/{pid}/status")).value()?;
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
     ids.split_whitespace().next()?.parse().ok()
-}
-
-/// Returns the folder of a process's group in the hierarchy that another group is in, where that is of version 2.
-fn home_of(root: &SysRoot, pid: u32, group: &str) -> Option<String> {
-    let mounts = root.read("/proc/self/mountinfo").value()?;
-    let mount = find_mount(&mounts, CgroupVersion::V2, "")?;
-    let point = mount.point.to_str().filter(|point| group.starts_with(point))?;
-    let membership = root.read(format!("/proc/{pid}/cgroup")).value()?;
-    let home = group_of(&membership, &mounts, point)?.trim_end_matches('/').to_owned();
-    let is_whole = !home.split('/').any(|part| part == "..");
-    is_whole.then(|| format!("{point}{home}"))
 }
 
 fn refused() -> io::Error {
@@ -340,7 +365,8 @@ mod tests {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let peer = peer_of(&ours).unwrap();
         let guest = Guest { root, policy, peer, command: String::new(), wait: Wait::No };
-        let mut hosting = Hosting::new(&guest, Lines::new(ours));
+        let line = kept_open(&ours).unwrap();
+        let mut hosting = Hosting::new(&guest, Lines::bounded(ours, LONGEST_REQUEST), line);
         hosting.serving.group = Some(GROUP.to_owned());
         (hosting, Lines::new(theirs))
     }
@@ -398,11 +424,52 @@ mod tests {
         let (tree, policy) = (tree(), Policy::default());
         let root = SysRoot::new(tree.path());
         let (mut hosting, mut heard) = hosted(&root, &policy);
-        hosting.say_time_up().unwrap();
+        hosting.say_time_up();
         let (reply, _) = heard.receive::<Reply<()>>().unwrap().unwrap();
         let Reply::TimeUp { seconds } = reply else { panic!("{reply:?}") };
         let (reply, _) = heard.receive::<Reply<()>>().unwrap().unwrap();
         let Reply::PutBack(restored) = reply else { panic!("{reply:?}") };
         assert_eq!((seconds, restored.unwrap()), (3600, Recovered::Nothing));
+    }
+
+    #[test]
+    fn who_reads_nothing_is_not_waited_for_when_the_time_is_up() {
+        let (tree, policy) = (tree(), Policy::default());
+        let root = SysRoot::new(tree.path());
+        let (mut hosting, _heard) = hosted(&root, &policy);
+        hosting.line.set_nonblocking(true).unwrap();
+        while hosting.say(&()).is_ok() {}
+        hosting.line.set_nonblocking(false).unwrap();
+        hosting.line.set_write_timeout(None).unwrap();
+        hosting.say_time_up();
+    }
+
+    #[test]
+    fn requests_after_the_end_are_not_answered() {
+        let (tree, policy) = (tree(), Policy::default());
+        let root = SysRoot::new(tree.path());
+        let (mut hosting, mut heard) = hosted(&root, &policy);
+        hosting.end = Some(Instant::now());
+        for _ in 0..3 {
+            heard.send(&Request::OpenGroup, None).unwrap();
+        }
+        assert!(hosting.hear().unwrap());
+        hosting.say_time_up();
+        let (reply, _) = heard.receive::<Reply<()>>().unwrap().unwrap();
+        assert!(matches!(reply, Reply::TimeUp { .. }), "{reply:?}");
+    }
+
+    #[test]
+    fn a_file_that_comes_along_ends_the_visit_and_is_not_closed_here() {
+        let (tree, policy) = (tree(), Policy::default());
+        let root = SysRoot::new(tree.path());
+        let (mut hosting, heard) = hosted(&root, &policy);
+        let (reader, writer) = io::pipe().unwrap();
+        heard.send(&Request::OpenGroup, Some(writer.as_fd())).unwrap();
+        drop(writer);
+        assert!(hosting.hear().is_err());
+        let mut entry = [Entry::readable(&reader)];
+        poll::wait(&mut entry, Some(Duration::ZERO)).unwrap();
+        assert!(!entry[0].is_ready(), "it lies in the socket");
     }
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 
-use becalm_kernel::socket::{receive_with_file, send_with_file};
+use becalm_kernel::socket::{let_go, receive_bytes, receive_with_file, send_with_file};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -17,18 +17,31 @@ pub(crate) struct Lines {
     socket: UnixStream,
     /// What was received behind the last line.
     pending: Vec<u8>,
-    /// Most bytes of a line.
-    longest: usize,
+    /// Whether the other end may send files, and lines of any length.
+    trust: Trust,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Trust {
+    Any,
+    /// Lines of at most so many bytes, and no file.
+    LinesUpTo(usize),
 }
 
 impl Lines {
     pub(crate) fn new(socket: UnixStream) -> Self {
-        Self::bounded(socket, usize::MAX)
+        Self { socket, pending: Vec::new(), trust: Trust::Any }
     }
 
-    /// The same with lines of at most so many bytes: who sends more is no becalm.
+    /// The same from somebody who may be hostile: with lines of at most so many bytes, and no file. Who sends more is no
+    /// becalm.
     pub(crate) fn bounded(socket: UnixStream, longest: usize) -> Self {
-        Self { socket, pending: Vec::new(), longest }
+        Self { socket, pending: Vec::new(), trust: Trust::LinesUpTo(longest) }
+    }
+
+    /// Closes the socket of somebody who may be hostile, and waits for nobody.
+    pub(crate) fn let_go(self) {
+        let_go(self.socket);
     }
 
     /// Returns the socket. What was received and not asked for is lost.
@@ -67,7 +80,10 @@ impl Lines {
     /// Receives what has come, and waits where nothing has; says whether the other end is open still.
     pub(crate) fn fill(&mut self) -> io::Result<(bool, Option<OwnedFd>)> {
         let mut bytes = [0; ROOM];
-        let (got, file) = receive_with_file(&self.socket, &mut bytes)?;
+        let (got, file) = match self.trust {
+            Trust::Any => receive_with_file(&self.socket, &mut bytes)?,
+            Trust::LinesUpTo(_) => (receive_bytes(&self.socket, &mut bytes)?, None),
+        };
         self.pending.extend_from_slice(&bytes[..got]);
         Ok((got != 0, file))
     }
@@ -75,7 +91,9 @@ impl Lines {
     /// Returns the next message, where the whole of it was received.
     pub(crate) fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let end = self.pending.iter().position(|byte| *byte == b'\n');
-        if end.unwrap_or(self.pending.len()) > self.longest {
+        if let Trust::LinesUpTo(longest) = self.trust
+            && end.unwrap_or(self.pending.len()) > longest
+        {
             return Err(io::Error::other("a line is too long"));
         }
         let Some(end) = end else { return Ok(None) };

@@ -8,6 +8,7 @@
 
 mod client;
 mod guest;
+mod homes;
 mod lines;
 mod request;
 mod serve;

@@ -47,7 +47,17 @@ const LONGEST_COMMAND: usize = 200;
 
 /// Returns words of becalm's for whoever reads them on a terminal.
 pub(crate) fn for_people(command: &str) -> String {
-    command.chars().filter(|c| !c.is_control()).take(LONGEST_COMMAND).collect()
+    command.chars().filter(|c| !is_hidden(*c)).take(LONGEST_COMMAND).collect()
+}
+
+/// Says whether a character controls how others are shown: it could make a line say something else.
+fn is_hidden(c: char) -> bool {
+    let is_format = matches!(
+        c,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+    );
+    c.is_control() || is_format
 }
 
 /// A machine that is changed for somebody at the other end of a socket.
