@@ -160,6 +160,7 @@ pub(crate) fn documents(
     ui: &Ui,
     json: impl Fn(&Record) -> String,
 ) -> Result<Exit, CommandError> {
+    read_stdin_once(paths)?;
     for path in paths {
         ui.print(&json(&read_record(path)?))?;
     }
@@ -193,8 +194,20 @@ pub(crate) fn for_each_record(
     for_each_read(paths, &read_all(paths)?, ui, text)
 }
 
+/// Refuses standard input that is named twice: the second time it would be empty.
+pub(crate) fn read_stdin_once(
+    paths: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> Result<(), CommandError> {
+    let named = paths.into_iter().filter(|path| path.as_ref() == Path::new("-")).count();
+    if named > 1 {
+        return Err(CommandError::usage("standard input (`-`) can be read once only"));
+    }
+    Ok(())
+}
+
 /// Reads every file.
 pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Record>, CommandError> {
+    read_stdin_once(paths)?;
     paths.iter().map(|path| read_record(path)).collect()
 }
 

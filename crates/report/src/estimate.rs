@@ -61,12 +61,7 @@ pub(crate) fn headline(summary: &Summary, scale: &Scale, at: f64) -> String {
 
 /// Lists every estimate of one sample, one per row. Values of several processes together have no confidence: those of one
 /// process share its luck.
-pub(crate) fn statistics(
-    summary: &Summary,
-    scale: &Scale,
-    at: Option<f64>,
-    unicode: bool,
-) -> Table {
+pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: Option<f64>) -> Table {
     let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
     let from_median = |value: f64| {
         if summary.median > 0.0 {
@@ -92,15 +87,15 @@ pub(crate) fn statistics(
     let least = if summary.minimum >= 0.0 { 0.0 } else { f64::NEG_INFINITY };
     let of_mean =
         summary.mean_interval.map(|one| becalm_stats::Interval { low: one.low.max(least), ..one });
-    let error = relative_error(summary)
-        .filter(|_| at.is_some())
-        .map_or(String::new(), |error| format!("± {}, ", percent(error)));
-    let error = if unicode { error } else { error.replace('±', "+-") };
-    row("mean", value(summary.mean), format!("{error}{}", interval(of_mean)));
+    row("mean", value(summary.mean), interval(of_mean));
     row("maximum", value(summary.maximum), from_median(summary.maximum));
     if let Some(deviation) = summary.standard_deviation {
         let cv = summary.cv.map_or(String::new(), |cv| format!("CV {}", percent(cv)));
         row("standard dev.", value(deviation), cv);
+        if let Some(share) = relative_error(summary).filter(|_| at.is_some()) {
+            let error = deviation / (summary.n as f64).sqrt();
+            row("standard err.", value(error), format!("{} of the mean", percent(share)));
+        }
     }
     row("MAD", value(summary.mad), "median absolute deviation".to_owned());
     let percentile = |low: u8, high: u8| -> Option<String> {
@@ -164,7 +159,7 @@ pub(crate) fn other_metrics(
         ("maximum", Align::Right),
         ("CV", Align::Right),
         ("mean", Align::Right),
-        (if unicode { "±" } else { "+-" }, Align::Right),
+        ("SE", Align::Right),
     ]);
     // Inside a simulation times and sizes are the simulation's.
     let is_own = |metric: &Metric| !record.is_simulated() || metric.exact;

@@ -17,6 +17,8 @@ pub struct PlannedComparison {
     pub subject: String,
     /// Name of the metric that decides.
     pub metric: String,
+    /// Whether the user named it.
+    pub is_named: bool,
     /// Its unit.
     pub unit: Unit,
     /// Geometric mean of the values.
@@ -57,9 +59,9 @@ pub fn plan_comparison_text(planned: &PlannedComparison, style: &Style) -> Strin
     ));
     let Wanted { change, power, confidence: at, .. } = planned.wanted;
     page.section(&format!(
-        "To find a change of {} between two programs, {} of the time, at {}",
+        "To find a change of {} between two programs, with {} power, at {} confidence",
         percent(change),
-        percent(power),
+        confidence(power),
         confidence(at)
     ));
     match &planned.needed {
@@ -88,6 +90,13 @@ fn the_plan(page: &mut Page, planned: &PlannedComparison, needed: &Needed) {
         ));
     }
     page.say(&format!("After all rounds the noise floor is {}.", percent(noise_floor)));
+    if planned.wanted.margin < planned.usual_margin {
+        page.say(&format!(
+            "Without a margin: a change of {} would lie inside the usual one of {}.",
+            percent(planned.wanted.change),
+            percent(planned.usual_margin),
+        ));
+    }
     if let Some((low, high)) = planned.range {
         say_range(page, planned.rounds, "round", low, high);
     }
@@ -105,7 +114,9 @@ fn command(planned: &PlannedComparison, rounds: u32) -> String {
     };
     let margin = flag("--margin", margin, planned.usual_margin).unwrap_or_default();
     let at = flag("--confidence", at, USUAL_CONFIDENCE).unwrap_or_default();
-    format!("becalm compare --max-rounds {rounds}{margin}{at} OLD NEW")
+    let metric =
+        if planned.is_named { format!(" --metric {}", planned.metric) } else { String::new() };
+    format!("becalm compare --max-rounds {rounds}{metric}{margin}{at} OLD NEW")
 }
 
 #[cfg(test)]
@@ -116,6 +127,7 @@ mod tests {
         PlannedComparison {
             subject: "./a".to_owned(),
             metric: "cpu_time".to_owned(),
+            is_named: false,
             unit: Unit::Second,
             typical: 0.0042,
             spread: Spread { deviation: 0.03, df: 38.0 },
@@ -144,7 +156,10 @@ mod tests {
     #[test]
     fn the_command_has_what_is_not_usual() {
         let wanted = Wanted { confidence: 0.99, margin: 0.0, ..planned(None).wanted };
-        let command = command(&PlannedComparison { wanted, ..planned(None) }, 9);
-        assert_eq!(command, "becalm compare --max-rounds 9 --margin 0% --confidence 99% OLD NEW");
+        let named = PlannedComparison { wanted, is_named: true, ..planned(None) };
+        assert_eq!(
+            command(&named, 9),
+            "becalm compare --max-rounds 9 --metric cpu_time --margin 0% --confidence 99% OLD NEW"
+        );
     }
 }

@@ -127,7 +127,7 @@ fn estimates(
         }
         page.gap();
         let at = Some(shown::confidence(record));
-        page.table(&estimate::statistics(&summary, &scale, at, style.unicode));
+        page.table(&estimate::statistics(&summary, &scale, at));
         together(page, record, subject, metric, &scale);
         if let Some(bins) = bins {
             page.gap();
@@ -177,7 +177,7 @@ fn together(page: &mut Page, record: &Record, subject: usize, metric: usize, sca
     page.say(&format!("All {} of the {} together:", count(all, "value"), counted(runs, "process")));
     page.gap();
     let summary = shown::summary(record, &sample);
-    page.table(&estimate::statistics(&summary, scale, None, page.style.unicode));
+    page.table(&estimate::statistics(&summary, scale, None));
 }
 
 fn legend_of(page: &mut Page, record: &Record, subject: usize) {

@@ -87,7 +87,7 @@ fn one(
         ),
     );
     page.gap();
-    page.table(&estimate::statistics(&summary, &scale, Some(at), style.unicode));
+    page.table(&estimate::statistics(&summary, &scale, Some(at)));
     page.gap();
     page.drawn(&one_strip(record, labels, subject, metric, &style));
     page.gap();

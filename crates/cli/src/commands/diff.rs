@@ -97,10 +97,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
 /// Reads both files, side by side: they may have a hundred thousand benchmarks each.
 fn read_both(old: &Path, new: &Path) -> Result<(Record, Record), CommandError> {
-    if old == new {
-        // Standard input can be read once.
-        return Ok((records::read_measured(old)?, records::read_measured(new)?));
-    }
+    records::read_stdin_once([old, new])?;
     let (old, new) = std::thread::scope(|scope| {
         let new = scope.spawn(|| records::read_measured(new));
         let old = records::read_measured(old);

@@ -280,8 +280,10 @@ fn of_pilot(error: &PilotError) -> Vec<String> {
         }
         PilotError::NoCost => "a record that `becalm run` or `compare` saved tells it",
         PilotError::TooLittle(_) => {
-            "it needs at least two runs with values above 0, and five rounds of them for --detect; more give a better \
-             plan"
+            "it needs at least two runs with values above 0; more rounds give a better plan"
+        }
+        PilotError::TooFewPairs { .. } => {
+            "more rounds give them; values of 0 and below count for none"
         }
         PilotError::NotRecorded(_) | PilotError::NoTime => "",
     };

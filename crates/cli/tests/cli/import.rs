@@ -309,3 +309,12 @@ fn values_of_all_processes_stand_beside_one_of_each() {
     let plotted = env.run(["plot", "--with", "box,violin", "pyperf.json"]).exits_with(0).stdout;
     assert!(plotted.contains(" box\n") && plotted.contains(" violin\n"), "{plotted}");
 }
+
+#[test]
+fn standard_input_is_read_once() {
+    let env = env();
+    for command in ["stats", "hist", "plot", "show", "diff"] {
+        let said = env.run([command, "-", "-"]).exits_with(2).stderr;
+        assert!(said.contains("standard input (`-`) can be read once only"), "{command}: {said}");
+    }
+}

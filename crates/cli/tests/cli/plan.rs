@@ -94,8 +94,8 @@ fn the_plan_of_a_comparison_names_the_command() {
     assert!(output.stdout.contains(" --margin 0% OLD NEW"), "{}", output.stdout);
     env.write("short.json", saved(4, 2));
     assert_snapshot!(said(&env.run(["plan", "--detect", "2%", "short.json"]).exits_with(4)), @r"
-    error: the pilot is not enough for a plan: needs at least 5 values, have 4
-    hint: it needs at least two runs with values above 0, and five rounds of them for --detect; more give a better plan
+    error: the pilot has 4 pairs of runs, and the plan of a comparison needs 5
+    hint: more rounds give them; values of 0 and below count for none
     ");
     let both = ["plan", "--detect", "2%", "--round-cost", "1min", "copies.json"];
     assert_snapshot!(said(&env.run(both).exits_with(2)), @r"
@@ -145,7 +145,7 @@ fn what_is_no_pilot_is_refused() {
     env.write("one.json", saved(1, 1).replace(r#""iterations"#, r#""x"#));
     assert_snapshot!(said(&env.run(["plan", "one.json"]).exits_with(4)), @r"
     error: the pilot is not enough for a plan: needs at least 2 values, have 1
-    hint: it needs at least two runs with values above 0, and five rounds of them for --detect; more give a better plan
+    hint: it needs at least two runs with values above 0; more rounds give a better plan
     ");
     assert!(env.run(["plan", "--detect", "0%", "x"]).exits_with(2).stderr.contains("above 0"));
 }

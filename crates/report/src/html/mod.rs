@@ -191,7 +191,7 @@ fn statistics(out: &mut String, record: &Record, labels: &Labels, metric: usize)
             continue;
         }
         let scale = Scale::of_summaries(&description.unit, [&summary], true);
-        let table = estimate::statistics(&summary, &scale, Some(shown::confidence(record)), true);
+        let table = estimate::statistics(&summary, &scale, Some(shown::confidence(record)));
         let title = format!("{}, {}", labels.get(subject), description.name);
         let _ = write!(out, "<h3>{}</h3>\n{}", escape::html(&title), table.html());
     }

@@ -87,7 +87,8 @@ pub(super) fn plan(note: &PlanNote) -> String {
                                  value, and has as many inside it as in the pilot."
             .to_owned(),
         PlanNote::RoughPilot { of_highest } => format!(
-            "A plan from {of_highest} of the highest level is a rough one; 10 and more make a better pilot."
+            "A plan from {of_highest} repetitions of the highest level is a rough one; 10 and more make a better \
+             pilot."
         ),
     }
 }

@@ -5,7 +5,6 @@ use becalm_model::terms::Primary;
 use becalm_model::{Note, Record, Run, Unit};
 use becalm_runner::conclude::{observations, paired_rounds, primary_metrics};
 use becalm_runner::rounds::Judgement;
-use becalm_stats::Violation;
 use becalm_stats::decide::paired::{FEWEST_ROUNDS, Observation, Spread, spread_of};
 
 use super::{Costs, PilotError, benchmark_of, metric_of, note_others, same_program};
@@ -122,14 +121,15 @@ impl Pairing {
 
     /// Returns the spread of a round, and how many rounds there were in a sequence.
     fn spread(&self) -> Result<(Spread, usize), PilotError> {
-        let have = self.rounds.iter().map(Vec::len).min().unwrap_or(0);
-        let too_few = Violation::TooFew { needed: FEWEST_ROUNDS as usize, have };
-        let (mut variance, mut df) = (0.0, 0.0);
-        for rounds in &self.rounds {
-            let spread = spread_of(rounds).ok_or(PilotError::TooLittle(too_few))?;
-            variance += spread.deviation.powi(2) / self.rounds.len() as f64;
-            df += spread.df * self.independent;
+        let have = self.rounds.iter().map(Vec::len).max().unwrap_or(0);
+        let spreads: Vec<Spread> =
+            self.rounds.iter().filter_map(|rounds| spread_of(rounds)).collect();
+        if spreads.is_empty() {
+            return Err(PilotError::TooFewPairs { needed: FEWEST_ROUNDS, have });
         }
+        let n = spreads.len() as f64;
+        let variance = spreads.iter().map(|one| one.deviation.powi(2)).sum::<f64>() / n;
+        let df = spreads.iter().map(|one| one.df * self.independent).sum();
         Ok((Spread { deviation: variance.sqrt(), df }, have))
     }
 }

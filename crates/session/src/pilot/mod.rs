@@ -29,6 +29,14 @@ pub enum PilotError {
         "the pilot does not tell how long its runs took, and a plan weighs what repeating costs"
     )]
     NoCost,
+    /// It has too few pairs of runs.
+    #[error("the pilot has {have} pairs of runs, and the plan of a comparison needs {needed}")]
+    TooFewPairs {
+        /// How many it needs.
+        needed: u32,
+        /// How many there are.
+        have: usize,
+    },
     /// Its values are not enough.
     #[error("the pilot is not enough for a plan: {0}")]
     TooLittle(#[from] Violation),
@@ -39,7 +47,9 @@ impl PilotError {
     pub fn fault(&self) -> Fault {
         match self {
             Self::NotRecorded(_) | Self::SeveralBenchmarks(_) => Fault::Usage,
-            Self::NoTime | Self::NoCost | Self::TooLittle(_) => Fault::Measurement,
+            Self::NoTime | Self::NoCost | Self::TooFewPairs { .. } | Self::TooLittle(_) => {
+                Fault::Measurement
+            }
         }
     }
 }

@@ -205,6 +205,7 @@ fn planned_comparison(
     Ok(PlannedComparison {
         subject: of.subject,
         metric: of.metric,
+        is_named: metric(args).is_some(),
         unit: of.unit,
         typical: of.typical,
         spread: of.spread,
