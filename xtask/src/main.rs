@@ -1,4 +1,4 @@
-//! Project chores: `cargo xtask test`, `vm`, `docs`, `fuzz`, `bench`.
+//! Project chores: `cargo xtask test`, `vm`, `docs`, `fuzz`, `projects`, `bench`.
 
 #![expect(clippy::print_stdout, reason = "chores speak to the person at the terminal")]
 
@@ -12,6 +12,7 @@ mod fuzz;
 mod install;
 #[cfg(test)]
 mod named_paths;
+mod projects;
 #[cfg(test)]
 mod sleeps;
 #[cfg(test)]
@@ -36,6 +37,7 @@ enum Chore {
     Vm(Box<vm::Args>),
     Docs(docs::Args),
     Fuzz(fuzz::Args),
+    Projects(projects::Args),
     #[command(subcommand)]
     Bench(bench::Bench),
 }
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Chore::Test(args) => test::run(&args),
         Chore::Vm(args) => vm::run(&args),
         Chore::Fuzz(args) => fuzz::run_all(&args).map(|()| true),
+        Chore::Projects(args) => projects::run(&args).map(|()| true),
         Chore::Docs(args) => docs::run(&args).map(|()| true),
         Chore::Bench(bench) => bench.run().map(|()| true),
     };

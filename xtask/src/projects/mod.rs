@@ -1,0 +1,67 @@
+//! `cargo xtask projects`: published projects as they are, from the registries of their languages.
+//!
+//! Of each project two releases become two commits of a repository. Then `becalm init`, `becalm run --suite` and
+//! `becalm compare --rev` have to work without an edit.
+
+mod page;
+mod place;
+mod registry;
+mod table;
+mod trial;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+
+use self::table::PROJECTS;
+use self::trial::Row;
+use crate::workspace::{Profile, build_becalm, metadata, root};
+
+/// Try published projects as they are: init, run --suite, compare --rev of two releases
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Which projects; all if none is named
+    names: Vec<String>,
+
+    /// Write the table into docs/HARNESSES.md
+    #[arg(long, conflicts_with = "names")]
+    write: bool,
+
+    /// Use this becalm instead of building one
+    #[arg(long, value_name = "PATH")]
+    becalm: Option<PathBuf>,
+}
+
+const PAGE: &str = "docs/HARNESSES.md";
+
+/// Tries the projects and prints the table, a row as soon as it is known and all at the end.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    for name in &args.names {
+        ensure!(PROJECTS.iter().any(|one| one.name == name), "there is no project `{name}` here");
+    }
+    let becalm = match &args.becalm {
+        Some(path) => path.canonicalize()?,
+        None => build_becalm(Profile::Release)?,
+    };
+    let target =
+        metadata()?["target_directory"].as_str().context("no target_directory")?.to_owned();
+    let folder = Path::new(&target).join("projects");
+    let mut rows: Vec<Row> = Vec::new();
+    for project in PROJECTS {
+        if !args.names.is_empty() && !args.names.iter().any(|name| name == project.name) {
+            continue;
+        }
+        let row = trial::try_out(project, &becalm, &folder);
+        println!("{}", page::line(&row));
+        rows.push(row);
+    }
+    let text = page::text(&rows);
+    if args.write {
+        let path = root().join(PAGE);
+        let page = std::fs::read_to_string(&path)?;
+        std::fs::write(&path, page::spliced(&page, &text)?)?;
+    } else {
+        println!("\n{text}");
+    }
+    Ok(())
+}

@@ -1,0 +1,167 @@
+//! The projects that are tried, and of each what a user knows who wants to measure it.
+
+/// Where a project is published.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Registry {
+    /// crates.io.
+    Cargo,
+    /// The Go module proxy.
+    Go,
+    /// `PyPI`, source archives.
+    Python,
+    /// The npm registry.
+    Npm,
+    /// Maven Central: the project's description and its sources.
+    Maven,
+}
+
+/// One project.
+#[derive(Debug)]
+pub(super) struct Project {
+    /// Where it is published.
+    pub(super) registry: Registry,
+    /// Its name there.
+    pub(super) name: &'static str,
+    /// Two releases, the older first.
+    pub(super) releases: [&'static str; 2],
+    /// The harness that is to be found, as becalm calls it.
+    pub(super) harness: &'static str,
+    /// The benchmark of the suite that is run.
+    pub(super) only: &'static str,
+    /// What `compare --rev` is given to build each release.
+    pub(super) build: &'static str,
+    /// The command that it compares.
+    pub(super) command: &'static [&'static str],
+    /// Which benchmarks inside it compares, where the harness can be told.
+    pub(super) filter: Option<&'static str>,
+    /// Variables that becalm is started with.
+    pub(super) env: &'static [(&'static str, &'static str)],
+}
+
+const CRATE: Project = Project {
+    registry: Registry::Cargo,
+    name: "",
+    releases: ["", ""],
+    harness: "criterion",
+    only: "",
+    build: "",
+    command: &[],
+    filter: None,
+    env: &[],
+};
+
+/// All of them.
+pub(super) const PROJECTS: &[Project] = &[
+    Project {
+        name: "httparse",
+        releases: ["1.9.5", "1.10.1"],
+        only: "parse",
+        build: "cargo bench --quiet --bench parse --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "parse"],
+        filter: Some("uri"),
+        ..CRATE
+    },
+    Project {
+        name: "base64",
+        releases: ["0.22.0", "0.22.1"],
+        only: "benchmarks",
+        build: "cargo bench --quiet --bench benchmarks --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "benchmarks"],
+        filter: Some("encode/32"),
+        ..CRATE
+    },
+    Project {
+        name: "unicode-segmentation",
+        releases: ["1.13.2", "1.13.3"],
+        only: "words",
+        build: "cargo bench --quiet --bench words --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "words"],
+        filter: Some("english"),
+        ..CRATE
+    },
+    Project {
+        name: "itoa",
+        releases: ["1.0.17", "1.0.18"],
+        only: "bench",
+        build: "cargo bench --quiet --bench bench --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "bench"],
+        ..CRATE
+    },
+    Project {
+        name: "fastrand",
+        releases: ["2.4.1", "2.5.0"],
+        harness: "libtest",
+        only: "bench",
+        build: "RUSTC_BOOTSTRAP=1 cargo bench --quiet --bench bench --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "bench"],
+        env: &[("RUSTC_BOOTSTRAP", "1")],
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Go,
+        name: "github.com/google/uuid",
+        releases: ["v1.5.0", "v1.6.0"],
+        harness: "go",
+        only: "go",
+        build: "go test -c -o bench .",
+        command: &["./bench"],
+        filter: Some("Parse"),
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Go,
+        name: "github.com/cespare/xxhash/v2",
+        releases: ["v2.2.0", "v2.3.0"],
+        harness: "go",
+        only: "go",
+        build: "go test -c -o bench .",
+        command: &["./bench"],
+        filter: Some("Sum64"),
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Python,
+        name: "pluggy",
+        releases: ["1.5.0", "1.6.0"],
+        harness: "pytest-benchmark",
+        only: "benchmark",
+        command: &["python3", "-m", "pytest", "-o", "addopts=", "testing/benchmark.py"],
+        filter: Some("hook"),
+        env: &[("PYTHONPATH", "src")],
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Npm,
+        name: "light-my-request",
+        releases: ["6.6.0", "6.8.1"],
+        harness: "tinybench",
+        only: "benchmark",
+        build: "npm install --no-audit --no-fund",
+        command: &["npm", "run", "--silent", "benchmark"],
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Maven,
+        name: "org.openjdk.jmh:jmh-samples",
+        releases: ["1.36", "1.37"],
+        harness: "jmh",
+        only: "jmh-samples",
+        build: "mvn --quiet --batch-mode -DskipTests package",
+        command: &["java", "-jar", "target/benchmarks.jar"],
+        filter: Some("JMHSample_02"),
+        ..CRATE
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_project_is_there_once_with_two_releases() {
+        for (at, one) in PROJECTS.iter().enumerate() {
+            assert!(PROJECTS[..at].iter().all(|other| other.name != one.name), "{}", one.name);
+            assert!(one.releases[0] != one.releases[1] && !one.command.is_empty(), "{}", one.name);
+        }
+    }
+}
