@@ -9,13 +9,13 @@ mod registry;
 mod table;
 mod trial;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 
 use self::table::PROJECTS;
 use self::trial::Row;
-use crate::workspace::{Profile, build_becalm, metadata, root};
+use crate::workspace::{Profile, build_becalm, root};
 
 /// Try published projects as they are: init, run --suite, compare --rev of two releases
 #[derive(Debug, clap::Args)]
@@ -43,9 +43,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(path) => path.canonicalize()?,
         None => build_becalm(Profile::Release)?,
     };
-    let target =
-        metadata()?["target_directory"].as_str().context("no target_directory")?.to_owned();
-    let folder = Path::new(&target).join("projects");
+    // Not below this workspace, of which cargo would take their packages for members.
+    let folder = std::env::temp_dir().join("becalm-projects");
     let mut rows: Vec<Row> = Vec::new();
     for project in PROJECTS {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == project.name) {
