@@ -3,19 +3,23 @@
 use std::ffi::OsString;
 
 use becalm_machine::SysRoot;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands;
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::first_word;
+use crate::foreign_flags;
+use crate::help;
 use crate::optional_values;
 use crate::rights::{Rights, refuse_lent_root};
 use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
 
-/// Makes performance numbers trustworthy: interleaved measuring, evidence per run, honest verdicts.
+/// Make performance numbers trustworthy: compare in turns, with evidence, and decide honestly
 #[derive(Debug, Parser)]
 #[command(name = "becalm", version, max_term_width = 100, after_help = EXIT_CODES)]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -26,8 +30,10 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 the gate says no (gate, ci), or the machine is noisy (check); 2 usage; 3 inconclusive where a decision was asked for; 4 could not measure;
-5 the machine could not be fully restored; 128 + n ended by signal n. Data goes to standard output, talk to standard error.";
+Exit codes: 0 done; 1 the gate failed (gate, ci) or the machine is noisy (check); 2 usage;
+3 inconclusive; 4 could not measure; 5 could not put the machine back; 128 + n ended by signal n.
+Results go to standard output, messages to standard error.
+Concepts: becalm help verdict, margin, noise or limits";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -62,6 +68,7 @@ enum Command {
     Workload(commands::workload::Args),
     Schema(commands::schema::Args),
     Completions(commands::completions::Args),
+    Help(commands::help::Args),
 }
 
 impl Command {
@@ -120,28 +127,38 @@ impl Command {
             | Self::Topology(_)
             | Self::Workload(_)
             | Self::Schema(_)
-            | Self::Completions(_) => Rights::User,
+            | Self::Completions(_)
+            | Self::Help(_) => Rights::User,
         }
     }
 }
 
 /// Returns the whole command line, for completions.
 pub(crate) fn command() -> clap::Command {
-    Cli::command()
+    help::arranged(Cli::command())
 }
 
 /// Parses the arguments, runs the command and says what went wrong.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let arguments = match optional_values::join(command(), arguments.into_iter().collect()) {
+    let arguments = first_word::separate(command(), arguments.into_iter().collect());
+    let arguments = match optional_values::join(command(), arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
             Ui::new(false).error(&error);
             return error.exit;
         }
     };
-    let cli = match Cli::try_parse_from(&arguments) {
+    if arguments.len() < 2 {
+        return Ui::new(false).print(help::START).map_or_else(|error| error.exit, |()| Exit::Done);
+    }
+    let parsed = command().try_get_matches_from(&arguments);
+    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
+            if let Some(better) = foreign_flags::better(&error, &arguments) {
+                Ui::new(false).error(&better);
+                return better.exit;
+            }
             // clap knows which of its messages are help and belong on stdout.
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Done };
@@ -214,5 +231,6 @@ fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         Command::Workload(args) => commands::workload::run(&args, ui),
         Command::Schema(args) => commands::schema::run(&args, ui),
         Command::Completions(args) => commands::completions::run(&args, ui),
+        Command::Help(args) => commands::help::run(&args, ui),
     }
 }

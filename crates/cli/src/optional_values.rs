@@ -19,9 +19,28 @@ const SHELLS: [&str; 14] = [
     "xonsh", "busybox",
 ];
 
+/// Returns the innermost command that `words` name, and where the words after it begin.
+pub(crate) fn innermost<'a>(
+    command: &'a clap::Command,
+    words: &[OsString],
+) -> (&'a clap::Command, usize) {
+    let (mut innermost, mut begin) = (command, 1);
+    for (at, word) in words.iter().enumerate().skip(1) {
+        match innermost.find_subcommand(word) {
+            Some(inner) => (innermost, begin) = (inner, at + 1),
+            None if word.to_string_lossy().starts_with('-') => {}
+            None => break,
+        }
+    }
+    (innermost, begin)
+}
+
+/// What `--shell` takes for none.
+pub(crate) const NO_SHELL: &str = "none";
+
 /// What a word after a flag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Word {
+pub(crate) enum Word {
     /// The value of the flag.
     Value,
     /// Something else: a command, another flag.
@@ -77,15 +96,7 @@ impl Optional {
     /// Returns those of the innermost command that `words` name.
     fn of(mut command: clap::Command, words: &[OsString]) -> Vec<Self> {
         command.build();
-        let mut innermost = &command;
-        for word in words.iter().skip(1) {
-            match innermost.find_subcommand(word) {
-                Some(inner) => innermost = inner,
-                None if word.to_string_lossy().starts_with('-') => {}
-                None => break,
-            }
-        }
-        innermost.get_arguments().filter_map(Self::new).collect()
+        innermost(&command, words).0.get_arguments().filter_map(Self::new).collect()
     }
 
     fn new(arg: &clap::Arg) -> Option<Self> {
@@ -104,12 +115,13 @@ impl Optional {
 }
 
 /// Says what a word after a flag is.
-fn meaning(flag: &str, word: &str) -> Word {
+pub(crate) fn meaning(flag: &str, word: &str) -> Word {
     let value_if = |is_value: bool| if is_value { Word::Value } else { Word::Other };
     if word.starts_with('-') {
         return Word::Other;
     }
     match flag {
+        "shell" if word == NO_SHELL => Word::Value,
         "shell" => {
             let mut parts = word.split_whitespace();
             let name = parts.next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();

@@ -16,6 +16,9 @@ const DURATION: &str = "a duration such as 250us, 500ms, 2s or 5m";
 const SIZE: &str = "a size such as 500kB or 1.5MiB";
 const SHARE: &str = "a share such as 1% or 0.01";
 
+/// What a bare number above 1 is nearly always meant to be.
+const PERCENT: &str = "a share: a percentage needs its sign, as in 95%";
+
 /// Reads a duration; a unit (`ns`, `us`, `ms`, `s`, `m`, `h`) is required unless it is zero.
 pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
     let error = || QuantityError { text: text.into(), wanted: DURATION };
@@ -43,6 +46,9 @@ pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
         None => (text.trim(), 1.0),
     };
     let value: f64 = number.parse().map_err(|_| error())?;
+    if !text.contains('%') && value > 1.0 {
+        return Err(QuantityError { text: text.into(), wanted: PERCENT });
+    }
     if value.is_finite() && value >= 0.0 { Ok(value / whole) } else { Err(error()) }
 }
 

@@ -6,8 +6,8 @@
 mod fixture;
 
 use becalm_report::{
-    SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html, markdown,
-    metadata_text, plot_text, run_text, show_text, stats_text,
+    Detail, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html,
+    markdown, metadata_text, plot_text, run_text, show_text, stats_text,
 };
 
 fn main() {
@@ -15,14 +15,19 @@ fn main() {
     let ascii = arguments.iter().any(|argument| argument == "ascii");
     let colour = arguments.iter().any(|argument| argument == "colour");
     let style = &Style { width: 80, colour, unicode: !ascii };
+    let detail = if arguments.iter().any(|argument| argument == "short") {
+        Detail::Short
+    } else {
+        Detail::Full
+    };
     let disturbed = &fixture::disturbed();
     let view = arguments.first().map_or("compare", String::as_str);
     let text = match view {
-        "compare" => comparison_text(&fixture::comparison(), disturbed, style),
-        "ranking" => comparison_text(&fixture::ranking(), disturbed, style),
-        "undecided" => comparison_text(&fixture::undecided(), disturbed, style),
-        "aa" => comparison_text(&fixture::same_program(), disturbed, style),
-        "run" => run_text(&fixture::single(), &[], style),
+        "compare" => comparison_text(&fixture::comparison(), disturbed, detail, style),
+        "ranking" => comparison_text(&fixture::ranking(), disturbed, detail, style),
+        "undecided" => comparison_text(&fixture::undecided(), disturbed, detail, style),
+        "aa" => comparison_text(&fixture::same_program(), disturbed, detail, style),
+        "run" => run_text(&fixture::single(), &[], detail, style),
         "stats" => stats_text(&fixture::comparison(), style),
         "hist" => hist_text(&fixture::comparison(), None, 12, &SharedAxes::default(), style),
         "plot" => {

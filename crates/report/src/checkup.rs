@@ -5,17 +5,9 @@ use std::fmt::Write as _;
 use becalm_model::ablate::{MitigationEffect, MitigationVerdict};
 use becalm_model::{Checkup, Finding, Fix, Severity};
 
+use crate::detail::Detail;
 use crate::moment::date;
 use crate::quantity::{confidence, times};
-
-/// Whether the notes are shown too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
-    /// Notes are counted.
-    Short,
-    /// Everything.
-    Full,
-}
 
 /// What no setting of a machine removes.
 const IN_THE_PROGRAM: &str = "What no setting removes, a program and its build have to: fix the seed of random numbers \

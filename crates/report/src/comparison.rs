@@ -4,7 +4,9 @@ use becalm_model::{Record, Verdict};
 
 use crate::axis::Axis;
 use crate::box_violin::Beside;
+use crate::comparison_brief;
 use crate::comparison_table;
+use crate::detail::Detail;
 use crate::estimate;
 use crate::facts::pairs;
 use crate::labels::{Labels, meaning};
@@ -13,20 +15,47 @@ use crate::page::Page;
 use crate::remarks;
 use crate::sentence;
 use crate::shown;
-use crate::strip::{Strip, strips};
+use crate::strip::{Marks, Strip, strips};
 use crate::style::{Role, Style};
 use becalm_model::DisturbedRun;
 
 /// Draws a comparison: the verdict in one sentence, the numbers, every run of both subjects on
 /// one axis, and what the reader has to know beside them.
-pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+pub fn comparison_text(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    detail: Detail,
+    style: &Style,
+) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
-    headline(&mut page, record, &labels);
-    page.gap();
-    legend(&mut page, record, &labels);
+    match detail {
+        Detail::Short => comparison_brief::write(&mut page, record, &labels, disturbed),
+        Detail::Full => write(&mut page, record, &labels, disturbed),
+    }
+    page.finish()
+}
 
-    for (title, table) in comparison_table::tables(record, &labels, style.unicode) {
+/// Writes everything.
+fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
+    headline(page, record, labels);
+    page.gap();
+    legend(page, record, labels);
+    numbers(page, record, labels);
+
+    page.gap();
+    for remark in remarks::measured(record, disturbed) {
+        page.say(&remark);
+    }
+    for remark in remarks::next_steps(record, labels) {
+        page.say_as(Role::Inconclusive, &remark);
+    }
+    notes_and_limits(page, record, labels);
+}
+
+/// Writes the tables, and every run.
+pub(crate) fn numbers(page: &mut Page, record: &Record, labels: &Labels) {
+    for (title, table) in comparison_table::tables(record, labels, page.style.unicode) {
         if title.is_empty() {
             page.gap();
         } else {
@@ -37,17 +66,7 @@ pub fn comparison_text(record: &Record, disturbed: &[DisturbedRun], style: &Styl
     if comparison_table::has_star(record) {
         page.indented("* decides");
     }
-    distributions(&mut page, record, &labels);
-
-    page.gap();
-    for remark in remarks::measured(record, disturbed) {
-        page.say(&remark);
-    }
-    for remark in remarks::next_steps(record, &labels) {
-        page.say_as(Role::Inconclusive, &remark);
-    }
-    notes_and_limits(&mut page, record, &labels);
-    page.finish()
+    distributions(page, record, labels);
 }
 
 /// Comparisons up to which each has its sentence.
@@ -91,7 +110,7 @@ pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)>
     lines
 }
 
-fn headline(page: &mut Page, record: &Record, labels: &Labels) {
+pub(crate) fn headline(page: &mut Page, record: &Record, labels: &Labels) {
     for (role, text) in headlines(record, labels) {
         page.say_as(role, &text);
     }
@@ -112,7 +131,7 @@ pub(crate) fn legend(page: &mut Page, record: &Record, labels: &Labels) {
 fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
     for metric in shown::full_metrics(record) {
         let description = shown::metric_at(record, metric);
-        let plot = strip_plot(record, labels, metric, None, &[], page.style);
+        let plot = strip_plot(record, labels, metric, None, &[], Marks::All, page.style);
         if plot.is_empty() {
             continue;
         }
@@ -130,6 +149,7 @@ pub(crate) fn strip_plot(
     metric: usize,
     axis: Option<Axis>,
     beside: &[Beside],
+    marks: Marks,
     style: &Style,
 ) -> String {
     let samples: Vec<_> = (0..record.subjects.len())
@@ -144,7 +164,7 @@ pub(crate) fn strip_plot(
             beside,
         })
         .collect();
-    strips(&drawn, &shown::metric_at(record, metric).unit, axis, style)
+    strips(&drawn, &shown::metric_at(record, metric).unit, axis, marks, style)
 }
 
 /// Lists the notes and what could not be controlled.

@@ -1,11 +1,28 @@
 //! The facts about a machine, and what could not be read.
 
-use becalm_model::MachineFacts;
+use becalm_model::{MachineFacts, counted};
 
 use crate::page::Page;
 use crate::style::Style;
 use crate::table::{Align, Table};
 use crate::width::columns;
+
+/// Names the machine in a line: its processor, its size, its kernel, and whether it is a virtual one.
+pub fn machine_line(machine: &MachineFacts) -> String {
+    let fact = |name: &str| machine.facts.get(name).map(String::as_str);
+    let cores =
+        fact("cores").and_then(|cores| cores.parse().ok()).map(|cores| counted(cores, "core"));
+    let kernel = fact("kernel_release").map(|release| format!("Linux {release}"));
+    let virtualisation = fact("virtualisation").filter(|what| *what != "none");
+    let parts = [
+        fact("cpu_model").map(str::to_owned),
+        cores,
+        kernel,
+        virtualisation.map(|what| format!("virtual machine ({what})")),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    format!("This machine: {}.", parts.join(", "))
+}
 
 /// A key wider than this does not push all values to the right.
 const WIDEST_KEY: usize = 28;

@@ -1,7 +1,7 @@
 //! What stands beside the verdict: how much was measured, what it could have shown, what went
 //! wrong, and what to do next. Text and HTML say the same sentences.
 
-use becalm_model::{Comparison, DisturbedRun, Record, Verdict};
+use becalm_model::{Comparison, DisturbedRun, Note, Record, Verdict};
 
 use crate::disturbed;
 use crate::labels::Labels;
@@ -43,38 +43,10 @@ pub(crate) fn deciding(record: &Record) -> Vec<&Comparison> {
 
 /// Says how much was measured and what it could have shown.
 pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<String> {
-    let mut remarks = Vec::new();
-    let deciding = deciding(record);
-    let rounds = deciding.iter().map(|c| (c.rounds, c.discarded_rounds));
-    // With several comparisons the one with the fewest rounds is the weakest link.
-    if let Some((used, discarded)) = rounds.min() {
-        let mut text = format!("{} used", count(used as usize, unit(record)));
-        if discarded > 0 {
-            text = format!("{text}, {discarded} discarded");
-        }
-        let floor = deciding
-            .iter()
-            .filter_map(|c| c.noise_floor)
-            .filter(|floor| floor.is_finite())
-            .fold(None, |most: Option<f64>, floor| Some(most.map_or(floor, |m| m.max(floor))));
-        if let Some(floor) = floor {
-            let floor = percent(floor);
-            text = if record.aa {
-                format!(
-                    "{text}. Noise floor: with this workload and as many rounds, this machine \
-                     shows a change of {floor} or more"
-                )
-            } else {
-                let least =
-                    if deciding.len() > 1 { " (of the least certain comparison)" } else { "" };
-                format!("{text}; they could have shown a change of {floor} or more{least}")
-            };
-        }
-        remarks.push(format!("{text}."));
-    }
     if record.is_of_one_program() {
         return record.notes.iter().map(sentence).collect();
     }
+    let mut remarks: Vec<String> = rounds(record).into_iter().collect();
     let warmups = record.runs.iter().filter(|run| run.warmup).count();
     let warmups = if warmups > 0 {
         format!("; {} before them", count(warmups, "warm-up run"))
@@ -83,11 +55,9 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
     };
     remarks.push(format!("Runs: {}{warmups}.", disturbed::summary(record, disturbed, None)));
     remarks.extend(outcomes::remark(record));
-    if let Some(widest) = deciding
-        .iter()
-        .map(|c| c.confidence)
-        .filter(|&c| c > record.confidence + 5e-5 && c < 1.0)
-        .reduce(f64::max)
+    let confidences = deciding(record).into_iter().map(|c| c.confidence);
+    if let Some(widest) =
+        confidences.filter(|&c| c > record.confidence + 5e-5 && c < 1.0).reduce(f64::max)
     {
         remarks.push(format!(
             "The interval is drawn at {}, so that all looks and comparisons together hold at {}.",
@@ -96,6 +66,36 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         ));
     }
     remarks
+}
+
+/// Says how many rounds the verdict rests on, and what they could have shown.
+pub(crate) fn rounds(record: &Record) -> Option<String> {
+    let deciding = deciding(record);
+    let rounds = deciding.iter().map(|c| (c.rounds, c.discarded_rounds));
+    // With several comparisons the one with the fewest rounds is the weakest link.
+    let (used, discarded) = rounds.min()?;
+    let mut text = format!("{} used", count(used as usize, unit(record)));
+    if discarded > 0 {
+        text = format!("{text}, {discarded} discarded");
+    }
+    let floor = deciding
+        .iter()
+        .filter_map(|c| c.noise_floor)
+        .filter(|floor| floor.is_finite())
+        .fold(None, |most: Option<f64>, floor| Some(most.map_or(floor, |m| m.max(floor))));
+    if let Some(floor) = floor {
+        let floor = percent(floor);
+        text = if record.aa {
+            format!(
+                "{text}. Noise floor: with this workload and as many rounds, this machine \
+                 shows a change of {floor} or more"
+            )
+        } else {
+            let least = if deciding.len() > 1 { " (of the least certain comparison)" } else { "" };
+            format!("{text}; they could have shown a change of {floor} or more{least}")
+        };
+    }
+    Some(format!("{text}."))
 }
 
 /// Returns what gives a comparison one ratio.
@@ -164,15 +164,24 @@ fn more_rounds(rounds: u64) -> String {
 
 /// Returns the notes of the record and of the comparisons shown, each once.
 pub(crate) fn notes(record: &Record, labels: &Labels) -> Vec<String> {
+    notes_that(record, labels, |_| true)
+}
+
+/// Returns those of the notes that are wanted.
+pub(crate) fn notes_that(
+    record: &Record,
+    labels: &Labels,
+    is_wanted: impl Fn(&Note) -> bool,
+) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if let Some(why) = &record.interrupted {
         notes.push(format!("The session ended before its plan did: {}", interruption(why)));
     }
-    notes.extend(record.notes.iter().map(sentence));
+    notes.extend(record.notes.iter().filter(|note| is_wanted(note)).map(sentence));
     let shown = shown::comparisons(record);
     let several = shown.len() > 1;
     for comparison in shown {
-        for note in &comparison.notes {
+        for note in comparison.notes.iter().filter(|note| is_wanted(note)) {
             // The same sentence about every metric is one remark; about one metric it needs a name.
             let everywhere = record.comparisons.iter().all(|other| other.notes.contains(note));
             let text = sentence(note);

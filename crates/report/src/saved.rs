@@ -4,7 +4,7 @@ use becalm_model::{DisturbedRun, Record, RecordKind};
 
 use crate::benchmarks;
 use crate::box_violin::Beside;
-use crate::comparison::{headlines, legend, notes_and_limits, strip_plot};
+use crate::comparison::{headlines, legend, notes_and_limits, numbers, strip_plot};
 use crate::conditions;
 use crate::disturbed;
 use crate::estimate;
@@ -14,10 +14,13 @@ use crate::notes::sentence;
 use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
+use crate::remarks;
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
-use crate::single::{given, say_if_nothing, write_conditions};
+use crate::single::{BINS, estimates, given, say_if_nothing, write_conditions};
+use crate::steady;
+use crate::strip::Marks;
 use crate::style::{Role, Style};
 use crate::suite;
 
@@ -44,6 +47,7 @@ pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> 
         ));
     }
     outcomes::say(&mut page, record);
+    details(&mut page, record, &labels, disturbed);
     page.section("Session");
     let session = conditions::session(record);
     pairs(&mut page, session.iter().map(|(name, value)| (*name, value.as_str())));
@@ -106,6 +110,27 @@ pub fn import_text(record: &Record, style: &Style) -> String {
     page.finish()
 }
 
+/// Writes what a session printed beside its answer; of a suite and of another tool's file that would be pages.
+fn details(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
+    match record.kind {
+        RecordKind::Comparison if !record.is_of_one_program() => {
+            numbers(page, record, labels);
+            page.gap();
+            for remark in remarks::measured(record, disturbed) {
+                page.say(&remark);
+            }
+        }
+        RecordKind::Run if !shown::is_suite(record) => {
+            for subject in 0..record.subjects.len() {
+                page.gap();
+                estimates(page, record, labels, subject, Some(BINS));
+                steady::section(page, record, subject);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn results(page: &mut Page, record: &Record, labels: &Labels) {
     if record.kind == RecordKind::Comparison {
         for (role, text) in headlines(record, labels) {
@@ -157,7 +182,7 @@ pub fn plot_text(
     for metric in shown::plotted_metrics(record, metric) {
         let description = shown::metric_at(record, metric);
         let axis = axes.get(&description).map(|shared| shared.axis);
-        let strips = strip_plot(record, &labels, metric, axis, beside, style);
+        let strips = strip_plot(record, &labels, metric, axis, beside, Marks::All, style);
         if strips.is_empty() {
             continue;
         }

@@ -46,6 +46,15 @@ pub(crate) fn verdict_word(metric: &Metric, verdict: Verdict) -> &'static str {
     }
 }
 
+/// Writes a fragment as a sentence.
+pub(crate) fn of_fragment(text: &str) -> String {
+    let mut letters = text.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    // Options and paths are not words.
+    let first = if first.is_alphabetic() { first.to_uppercase().to_string() } else { first.into() };
+    format!("{first}{}.", letters.as_str())
+}
+
 /// Says what the comparison found.
 pub(crate) fn verdict(claim: &Claim) -> String {
     let Some(ratio) = claim.comparison.ratio else {

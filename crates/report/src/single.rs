@@ -7,6 +7,7 @@ use crate::benchmarks;
 use crate::checks;
 use crate::comparison::{legend, notes_and_limits, strip_plot};
 use crate::conditions;
+use crate::detail::Detail;
 use crate::disturbed;
 use crate::estimate;
 use crate::facts::pairs;
@@ -17,18 +18,29 @@ use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
+use crate::single_brief;
 use crate::steady;
+use crate::strip::Marks;
 use crate::style::{Role, Style};
 
 /// Bins of the histogram that stands in a longer report.
-const BINS: usize = 12;
+pub(crate) const BINS: usize = 12;
 
 /// Draws the estimate of each subject, its distribution, what the order of its runs gives away,
 /// and under which conditions it was measured.
-pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
+pub fn run_text(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    detail: Detail,
+    style: &Style,
+) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
     say_if_nothing(&mut page, record);
+    if detail != Detail::Full {
+        single_brief::write(&mut page, record, &labels, disturbed);
+        return page.finish();
+    }
     for subject in 0..record.subjects.len() {
         page.gap();
         estimates(&mut page, record, &labels, subject, Some(BINS));
@@ -40,7 +52,7 @@ pub fn run_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> S
         && let Some(metric) = shown::headline_metric(record)
     {
         page.section(&format!("All subjects, {}", shown::metric_at(record, metric).name));
-        page.drawn(&strip_plot(record, &labels, metric, None, &[], style));
+        page.drawn(&strip_plot(record, &labels, metric, None, &[], Marks::All, style));
         page.say_as(
             Role::Hint,
             "These subjects were not compared: use `becalm compare` for a verdict.",
@@ -91,7 +103,7 @@ pub(crate) fn write_conditions(page: &mut Page, record: &Record) {
 }
 
 /// Draws everything about one subject; with `bins` also its plots.
-fn estimates(
+pub(crate) fn estimates(
     page: &mut Page,
     record: &Record,
     labels: &Labels,
@@ -133,7 +145,7 @@ fn estimates(
             page.gap();
             page.drawn(&histogram(&sample, &description.unit, bins, None, &style));
             page.gap();
-            page.drawn(&one_strip(record, labels, subject, metric, &style));
+            page.drawn(&one_strip(record, labels, subject, metric, Marks::All, &style));
         }
         page.gap();
         for finding in checks::findings(&sample, &scale) {
@@ -165,7 +177,13 @@ fn estimates(
 }
 
 /// Lists the values of all processes together, where each gave several.
-fn together(page: &mut Page, record: &Record, subject: usize, metric: usize, scale: &Scale) {
+pub(crate) fn together(
+    page: &mut Page,
+    record: &Record,
+    subject: usize,
+    metric: usize,
+    scale: &Scale,
+) {
     let parts = record.measured(subject).filter_map(|run| run.part(metric));
     let values: Vec<f64> = parts.flat_map(|part| part.iterations.iter().copied()).collect();
     let runs = record.measured(subject).count();
@@ -180,7 +198,7 @@ fn together(page: &mut Page, record: &Record, subject: usize, metric: usize, sca
     page.table(&estimate::statistics(&summary, scale, None));
 }
 
-fn legend_of(page: &mut Page, record: &Record, subject: usize) {
+pub(crate) fn legend_of(page: &mut Page, record: &Record, subject: usize) {
     if let Some(subject) = record.subjects.get(subject) {
         page.indented(&crate::labels::description(subject));
     }
@@ -192,6 +210,7 @@ pub(crate) fn one_strip(
     labels: &Labels,
     subject: usize,
     metric: usize,
+    marks: Marks,
     style: &Style,
 ) -> String {
     let Some(sample) = shown::sample(record, subject, metric) else { return String::new() };
@@ -202,7 +221,7 @@ pub(crate) fn one_strip(
         median: Some(shown::median(&summary)),
         beside: &[],
     };
-    crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, None, style)
+    crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, None, marks, style)
 }
 
 /// Draws the histograms alone: what `becalm hist` says. Every subject has its own bins. `metric` is the name of the one

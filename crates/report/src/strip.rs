@@ -22,6 +22,15 @@ pub(crate) struct Strip<'a> {
     pub(crate) beside: &'a [Beside],
 }
 
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Marks {
+    /// The runs alone.
+    Runs,
+    /// Medians with their intervals too, and what the dots mean.
+    All,
+}
+
 /// A median and, where there are enough values, its interval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Median {
@@ -36,7 +45,13 @@ const LONGEST_LABEL: usize = 16;
 /// Draws all strips over one axis, which makes the subjects comparable by eye.
 ///
 /// It is `axis` where other plots share it.
-pub(crate) fn strips(strips: &[Strip], unit: &Unit, axis: Option<Axis>, style: &Style) -> String {
+pub(crate) fn strips(
+    strips: &[Strip],
+    unit: &Unit,
+    axis: Option<Axis>,
+    marks: Marks,
+    style: &Style,
+) -> String {
     let samples: Vec<&[f64]> = strips.iter().map(|strip| strip.values).collect();
     let Some(own) = Axis::without_far_values(&samples) else { return String::new() };
     let axis = axis.unwrap_or(own);
@@ -56,7 +71,8 @@ pub(crate) fn strips(strips: &[Strip], unit: &Unit, axis: Option<Axis>, style: &
             .map(|density| levels.dot(density, style))
             .collect();
         let _ = writeln!(out, "  {label}  {}", dots.trim_end());
-        if let Some(line) = strip.median.and_then(|m| median_line(&m, &axis, width, style)) {
+        let median = strip.median.filter(|_| marks == Marks::All);
+        if let Some(line) = median.and_then(|m| median_line(&m, &axis, width, style)) {
             let blank = " ".repeat(label_width);
             let _ = writeln!(out, "  {blank}  {line}");
         }
@@ -73,7 +89,9 @@ pub(crate) fn strips(strips: &[Strip], unit: &Unit, axis: Option<Axis>, style: &
     let (ruler, numbers) = ruler(&axis, &scale, width, style);
     let blank = " ".repeat(label_width);
     let _ = writeln!(out, "  {blank}  {ruler}\n  {blank}  {numbers}");
-    out.push_str(&caption(&levels.legend(style), label_width + 4, style));
+    if marks == Marks::All {
+        out.push_str(&caption(&levels.legend(style), label_width + 4, style));
+    }
     out
 }
 
@@ -218,6 +236,7 @@ mod tests {
             ],
             &Unit::Second,
             None,
+            Marks::All,
             style,
         )
     }
@@ -237,6 +256,6 @@ mod tests {
     #[test]
     fn no_values_give_no_plot() {
         let empty = Strip { label: "a", values: &[], median: None, beside: &[] };
-        assert_eq!(strips(&[empty], &Unit::Second, None, &Style::PLAIN), "");
+        assert_eq!(strips(&[empty], &Unit::Second, None, Marks::All, &Style::PLAIN), "");
     }
 }

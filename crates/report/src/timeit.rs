@@ -13,6 +13,7 @@ use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, percent};
 use crate::shown;
 use crate::single::{one_strip, write_conditions};
+use crate::strip::Marks;
 use crate::style::{Role, Style};
 
 /// An operation of a compiled program that takes less time than this, in seconds, is mostly none.
@@ -89,7 +90,7 @@ fn one(
     page.gap();
     page.table(&estimate::statistics(&summary, &scale, Some(at)));
     page.gap();
-    page.drawn(&one_strip(record, labels, subject, metric, &style));
+    page.drawn(&one_strip(record, labels, subject, metric, Marks::All, &style));
     page.gap();
     if let Some(text) = spread(record, (subject, metric), &summary) {
         page.say(&text);

@@ -10,9 +10,9 @@ use becalm_model::{
     RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    Beside, Goal, Progress, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text,
-    hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text, show_text,
-    stats_text,
+    Beside, Detail, Goal, Progress, SharedAxes, Sides, Style, comparison_text, diff_text,
+    facts_text, hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text,
+    show_text, stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -170,8 +170,10 @@ proptest! {
                 }],
             })
             .collect();
-        comparison_text(&record, &disturbed, style);
-        run_text(&record, &disturbed, style);
+        comparison_text(&record, &disturbed, Detail::Full, style);
+        comparison_text(&record, &disturbed, Detail::Short, style);
+        run_text(&record, &disturbed, Detail::Full, style);
+        run_text(&record, &disturbed, Detail::Short, style);
         stats_text(&record, style);
         hist_text(&record, None, bins, &SharedAxes::default(), style);
         plot_text(
@@ -219,7 +221,9 @@ proptest! {
 fn twenty_columns_are_enough_for_everything_but_long_words() {
     let record = fixture::bare(&["A", "B"]);
     let style = &Style { width: 20, ..Style::PLAIN };
-    for line in comparison_text(&record, &[], style).lines() {
-        assert!(line.chars().count() <= 34, "{line}");
+    for detail in [Detail::Short, Detail::Full] {
+        for line in comparison_text(&record, &[], detail, &style).lines() {
+            assert!(line.chars().count() <= 34, "{line}");
+        }
     }
 }

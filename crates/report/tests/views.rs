@@ -5,8 +5,8 @@ mod fixture;
 use becalm_model::conditions::{Described, PaceSampling};
 use becalm_model::{ComparisonNote, Interruption, Limit, Note, Record};
 use becalm_report::{
-    Beside, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text, html,
-    markdown, metadata_text, plot_text, run_text, show_text, stats_text,
+    Beside, Detail, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text,
+    html, markdown, metadata_text, plot_text, run_text, show_text, stats_text,
 };
 use fixture::disturbed;
 
@@ -14,38 +14,43 @@ const UNICODE: Style = Style { width: 80, colour: false, unicode: true };
 
 #[test]
 fn a_comparison_says_its_verdict_first() {
-    insta::assert_snapshot!(comparison_text(&fixture::comparison(), &disturbed(), &UNICODE));
+    insta::assert_snapshot!(comparison_text(
+        &fixture::comparison(),
+        &disturbed(),
+        Detail::Full,
+        &UNICODE
+    ));
 }
 
 #[test]
 fn a_comparison_reads_the_same_in_ascii() {
-    let text = comparison_text(&fixture::comparison(), &disturbed(), &Style::PLAIN);
+    let text = comparison_text(&fixture::comparison(), &disturbed(), Detail::Full, &Style::PLAIN);
     assert!(text.is_ascii(), "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn an_undecided_comparison_says_what_to_do_next() {
-    let text = comparison_text(&fixture::undecided(), &disturbed(), &UNICODE);
+    let text = comparison_text(&fixture::undecided(), &disturbed(), Detail::Full, &UNICODE);
     assert!(text.contains("about 40 more rounds (2.8 s) would decide"), "{text}");
     insta::assert_snapshot!(text);
 }
 
 #[test]
 fn several_candidates_are_ranked_with_the_baseline_in_its_place() {
-    insta::assert_snapshot!(comparison_text(&fixture::ranking(), &[], &UNICODE));
+    insta::assert_snapshot!(comparison_text(&fixture::ranking(), &[], Detail::Full, &UNICODE));
 }
 
 #[test]
 fn a_program_against_itself_gives_the_noise_floor() {
-    insta::assert_snapshot!(comparison_text(&fixture::same_program(), &[], &UNICODE));
+    insta::assert_snapshot!(comparison_text(&fixture::same_program(), &[], Detail::Full, &UNICODE));
 }
 
 #[test]
 fn a_program_that_differs_from_itself_is_a_warning() {
     let mut record = fixture::same_program();
     record.comparisons = fixture::comparison().comparisons;
-    let text = comparison_text(&record, &[], &UNICODE);
+    let text = comparison_text(&record, &[], Detail::Full, &UNICODE);
     assert!(text.starts_with("Warning: two identical programs differ by +2.1 %"), "{text}");
 }
 
@@ -55,7 +60,7 @@ fn no_line_of_a_comparison_passes_eighty_columns() {
     for name in ["a", "ten colums", "./bench --with-a-long-option=and-its-value --old"] {
         record.subjects[0].name = name.into();
         record.subjects[1].name = name.into();
-        let text = comparison_text(&record, &disturbed(), &UNICODE);
+        let text = comparison_text(&record, &disturbed(), Detail::Full, &UNICODE);
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(text.contains("metric  "), "the table is not stacked: {text}");
     }
@@ -63,7 +68,7 @@ fn no_line_of_a_comparison_passes_eighty_columns() {
 
 #[test]
 fn a_run_shows_the_whole_distribution() {
-    insta::assert_snapshot!(run_text(&fixture::single(), &disturbed(), &UNICODE));
+    insta::assert_snapshot!(run_text(&fixture::single(), &disturbed(), Detail::Full, &UNICODE));
 }
 
 #[test]
@@ -165,7 +170,7 @@ fn the_html_report_needs_nothing_else() {
 fn what_was_read_from_the_output_comes_first_and_the_wall_time_stays() {
     let mut record = fixture::single();
     record.metrics[1].name = "rate".into();
-    let text = run_text(&record, &[], &UNICODE);
+    let text = run_text(&record, &[], Detail::Full, &UNICODE);
     let at = |part: &str| text.find(part).unwrap_or_else(|| panic!("no {part:?} in\n{text}"));
     assert!(at(", rate: median") < at(", wall_time: median"), "{text}");
 }
@@ -200,7 +205,7 @@ fn a_name_cannot_fake_a_verdict_with_escape_sequences() {
     record.subjects[0].command = vec!["\u{1b}]0;title\u{7}".into()];
     record.notes.push(Note::text("\u{1b}[2J"));
     for text in [
-        comparison_text(&record, &[], &UNICODE),
+        comparison_text(&record, &[], Detail::Full, &UNICODE),
         show_text(&record, &[], &UNICODE),
         metadata_text(&record, &UNICODE),
         plot_text(&record, &[], None, &SharedAxes::default(), &[], &UNICODE),
@@ -212,8 +217,8 @@ fn a_name_cannot_fake_a_verdict_with_escape_sequences() {
 #[test]
 fn colour_adds_nothing_but_colour() {
     let colour = Style { colour: true, ..UNICODE };
-    let plain = comparison_text(&fixture::comparison(), &disturbed(), &UNICODE);
-    let painted = comparison_text(&fixture::comparison(), &disturbed(), &colour);
+    let plain = comparison_text(&fixture::comparison(), &disturbed(), Detail::Full, &UNICODE);
+    let painted = comparison_text(&fixture::comparison(), &disturbed(), Detail::Full, &colour);
     assert_ne!(plain, painted);
     assert_eq!(without_escapes(&painted), plain);
 }
@@ -226,4 +231,26 @@ fn without_escapes(text: &str) -> String {
         rest = after.split_once('m').map_or("", |(_, after)| after);
     }
     out + rest
+}
+
+/// Lines of a short comparison of two commands.
+const SHORT: usize = 20;
+
+#[test]
+fn a_short_comparison_fits_on_a_screen_and_keeps_what_puts_it_in_doubt() {
+    for (name, record) in [
+        ("comparison", fixture::comparison()),
+        ("undecided", fixture::undecided()),
+        ("same_program", fixture::same_program()),
+    ] {
+        let text = comparison_text(&record, &disturbed(), Detail::Short, &UNICODE);
+        assert!(text.lines().count() <= SHORT, "{name}:\n{text}");
+        insta::assert_snapshot!(format!("short_{name}"), text);
+    }
+    insta::assert_snapshot!(comparison_text(&fixture::ranking(), &[], Detail::Short, &UNICODE));
+}
+
+#[test]
+fn a_short_run_has_the_estimate_and_every_run() {
+    insta::assert_snapshot!(run_text(&fixture::single(), &disturbed(), Detail::Short, &UNICODE));
 }

@@ -52,7 +52,7 @@ pub use event::{Event, Listener, SearchEvent};
 pub use files::FileError;
 pub use harness::HarnessError;
 pub use layouts::{LINK_SEED, LayoutsError};
-pub use log::{OF_LOG, PARTIAL, SessionLog};
+pub use log::{OF_LOG, PARTIAL, SessionLog, last_session};
 pub use metrics::{MetricsError, decide_exactly, metrics};
 pub use nearest::did_you_mean;
 pub use pilot::{ComparisonPilot, PilotError, PilotRuns};

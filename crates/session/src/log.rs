@@ -171,6 +171,11 @@ fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
     Ok(folder.join(name))
 }
 
+/// Returns where the record of the last session of this user is kept, if there is a place for it.
+pub fn last_session() -> Option<PathBuf> {
+    state_folder().map(|folder| folder.with_file_name("last.json"))
+}
+
 fn state_folder() -> Option<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let state = set("XDG_STATE_HOME")

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Show the boot parameters that reserve CPUs for measurements, for this kernel and boot loader
+/// Show the boot parameters that reserve CPUs for measurements
 ///
 /// Nothing is changed. --write-dropin writes one file into the boot loader's folder for such files,
 /// and --remove-dropin takes exactly that file away.

@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Show what makes this machine noisy, worst first, each with its fix
+/// Show what makes this machine noisy, worst first, with remedies
 ///
 /// Exits with 0 where the machine is quiet and with 1 where something is severe or noise; notes do not
 /// count.

@@ -64,7 +64,8 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
         ..Request::new("compare", RecordKind::Comparison, terms, subjects, arguments)
     };
     let finished = conduct(request, ui)?;
-    finished.report(|record, disturbed| comparison_text(record, disturbed, ui.style()), ui)
+    let detail = args.detail();
+    finished.report(|record, disturbed| comparison_text(record, disturbed, detail, ui.style()), ui)
 }
 
 /// Returns the subjects of commands that are there.

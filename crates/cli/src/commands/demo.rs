@@ -6,7 +6,7 @@ use std::time::Duration;
 use becalm_lab::Workload;
 use becalm_model::terms::{Goal, Stop, Terms};
 use becalm_model::{RecordKind, Subject};
-use becalm_report::{comparison_text, facts_text, html};
+use becalm_report::{Detail, comparison_text, html, machine_line, verdict_text};
 use becalm_session::{Machine, Request, files};
 
 use crate::error::CommandError;
@@ -14,7 +14,9 @@ use crate::exit::Exit;
 use crate::measuring::{Finished, conduct};
 use crate::ui::Ui;
 
-/// Show the main job on this machine in under a minute: facts, noise floor, a real 2 % slowdown
+/// Show the main job on this machine in under a minute
+///
+/// It shows the facts of this machine, its noise floor, and a real slowdown of 2 %.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Where the HTML report goes
@@ -49,33 +51,31 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         )
     };
 
-    ui.print("1. This machine\n\n")?;
-    ui.print(&facts_text(&Machine::read()?.facts, ui.style()))?;
-
-    ui.print("\n2. The same program twice: what can this machine resolve?\n\n")?;
+    ui.print(&format!("{}\n\n", machine_line(&Machine::read()?.facts)))?;
+    ui.print("1. The same program twice: what can this machine resolve?\n\n")?;
     let aa = session(vec![subject("workload", AMOUNT), subject("same again", AMOUNT)], true, ui)?;
-    ui.print(&comparison_text(&aa.record, &aa.disturbed, ui.style()))?;
+    ui.print(&verdict_text(&aa.record, ui.style()))?;
     if let Some(exit) = ended_early(aa)? {
         return Ok(exit);
     }
 
-    ui.print("\n3. A program against one that does 2 % more work\n\n")?;
+    ui.print("\n2. A program against one that does 2 % more work\n\n")?;
     let compared = session(
         vec![subject("workload", AMOUNT), subject("2 % more work", AMOUNT + AMOUNT / 50)],
         false,
         ui,
     )?;
-    ui.print(&comparison_text(&compared.record, &compared.disturbed, ui.style()))?;
+    ui.print(&comparison_text(&compared.record, &compared.disturbed, Detail::Short, ui.style()))?;
     files::write_atomically(&args.output, &html(&compared.record, &compared.disturbed))?;
     if let Some(exit) = ended_early(compared)? {
         return Ok(exit);
     }
 
     ui.print(&format!(
-        "\nThe report is in {}.\n\nNext:\n  \
-         becalm compare './old' './new'        which of two programs is faster, and by how much\n  \
-         becalm compare --aa './program'       what this machine can resolve with your program\n  \
-         becalm run -- ./program               one program: distribution, outliers, disturbances\n",
+        "\nThe report with every run is in {}.\n\nNext:\n  \
+         becalm compare ./old ./new       which of two programs is faster, and by how much\n  \
+         becalm compare --aa ./program    what this machine can resolve with your program\n  \
+         becalm check                     what makes this machine noisy\n",
         args.output.display()
     ))?;
     Ok(Exit::Done)

@@ -21,8 +21,10 @@ use crate::flags::compare::margin;
 /// Smallest relative change that matters where nobody says another.
 const DEFAULT_MARGIN: f64 = 0.01;
 
-/// Compare two saved or imported results, measured separately, so that drift between them cannot be
-/// excluded
+/// Compare two results that were measured separately
+///
+/// They may be saved records or files of other tools. Because they were measured at different times, the interval
+/// does not cover drift of the machine between them; `becalm compare` measures both in turns.
 ///
 /// Processes are what is compared: of many values that were timed inside one process the median counts.
 /// Results from different processors are refused. With one file its subjects are compared with the

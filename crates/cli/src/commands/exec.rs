@@ -14,7 +14,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::choices::{ASLR, LAYOUT, MALLOC, THP, one_of};
 
-/// Become a command, under the conditions in which `run` and `compare` start one
+/// Start a command under the conditions of `run` and `compare`
 ///
 /// CPUs, scheduling class, niceness, address space layout, environment and control group are set for this
 /// process, which then is the command: nothing of becalm is left, nothing is measured, and nothing else

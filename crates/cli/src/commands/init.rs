@@ -11,7 +11,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Write a becalm.toml with the benchmarks found in this repository
+/// Write a becalm.toml with the benchmarks of this repository
 ///
 /// Looks for Cargo benches, Go benchmarks, pytest-benchmark, asv, CMake targets, JMH in Maven projects and npm
 /// scripts. Nothing is built or run.

@@ -13,6 +13,7 @@ pub(crate) mod exec;
 pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod guardian;
+pub(crate) mod help;
 pub(crate) mod hist;
 pub(crate) mod history;
 pub(crate) mod import;

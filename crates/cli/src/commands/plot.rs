@@ -11,7 +11,7 @@ use crate::measuring::with_traced_notes;
 use crate::records;
 use crate::ui::Ui;
 
-/// Draw saved results: every run as a dot, and the runs in time order
+/// Draw saved results: every run as a dot, and in time order
 ///
 /// Subjects and files share the axis of their values, unless they lie so far apart that each would be one dot.
 #[derive(Debug, clap::Args)]

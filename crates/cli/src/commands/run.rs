@@ -36,7 +36,8 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
         ..Request::new("run", RecordKind::Run, terms, subjects, arguments)
     };
     let finished = conduct(request, ui)?;
-    finished.report(|record, disturbed| run_text(record, disturbed, ui.style()), ui)
+    let detail = args.detail();
+    finished.report(|record, disturbed| run_text(record, disturbed, detail, ui.style()), ui)
 }
 
 /// Measures the benchmarks of a suite that were chosen, in one session.

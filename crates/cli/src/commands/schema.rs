@@ -7,7 +7,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Print the JSON Schema of the documents that a command writes or prints
+/// Print the JSON Schema of the documents that becalm writes
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which documents: `record` is what `run` and `compare` save, `suite` what becalm.toml holds, `cpu-noise`

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::measuring::interrupt;
 use crate::ui::Ui;
 
-/// Watch who uses the CPU, by the kernel's accounts of each process
+/// Watch who uses the CPU, process by process
 ///
 /// Looks twice, at the start and at the end, and sleeps meanwhile: short-lived processes are counted
 /// with whoever started them. Ctrl-C ends it early, with what was used so far.

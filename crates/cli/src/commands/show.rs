@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_report::{metadata_text, show_text};
-use becalm_session::disturbed_runs;
+use becalm_session::{disturbed_runs, last_session};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -11,11 +11,14 @@ use crate::measuring::traced_text;
 use crate::records;
 use crate::ui::Ui;
 
-/// Show a saved result: what was measured, how, and what came out
+/// Show a saved result, or the last one
+///
+/// It prints everything: the answer, the numbers, every run, the conditions, notes and limits.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Saved records, or files of other tools that `import` reads; `-` is standard input
-    #[arg(required = true, value_name = "FILE")]
+    /// Saved records, or files of other tools that `import` reads; `-` is standard input. Without one, the last
+    /// session that `run`, `compare` or `timeit` measured
+    #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
     /// Show the facts about session, subjects and machine instead
@@ -28,14 +31,28 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let files = match &args.files[..] {
+        [] => vec![last()?],
+        files => files.to_vec(),
+    };
     if args.json {
-        return records::documents(&args.files, ui, records::json);
+        return records::documents(&files, ui, records::json);
     }
-    records::for_each_record(&args.files, ui, |record| {
+    records::for_each_record(&files, ui, |record| {
         Ok(if args.metadata {
             metadata_text(record, ui.style())
         } else {
             show_text(record, &disturbed_runs(record), ui.style()) + &traced_text(record, ui)
         })
+    })
+}
+
+/// Returns the record of the last session.
+fn last() -> Result<PathBuf, CommandError> {
+    let path = last_session().filter(|path| path.is_file());
+    path.ok_or_else(|| {
+        CommandError::usage("no session was measured yet whose record is kept").hint(
+            "`becalm compare ./old ./new` makes one; `becalm show FILE` shows a file saved with --export-json",
+        )
     })
 }

@@ -13,8 +13,9 @@ use crate::records;
 use crate::steady;
 use crate::ui::Ui;
 
-/// Print minimum, median, mean, spread, percentiles and outliers of saved results; with --steady
-/// whether iterations inside runs settle
+/// Print minimum, median, mean, spread and outliers of results
+///
+/// With --steady it reports whether the iterations inside runs reach a steady state, and after how many.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files of other tools that `import` reads; `-` is standard input

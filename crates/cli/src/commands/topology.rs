@@ -12,8 +12,9 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Show packages, cores, caches, NUMA nodes and kinds of cores, and which CPUs a measurement would
-/// use and why
+/// Show cores, caches and NUMA nodes, and which CPUs are used
+///
+/// It shows packages, cores, caches, NUMA nodes and kinds of cores, which CPUs a measurement would use, and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Also choose CPUs for a subject with this many threads

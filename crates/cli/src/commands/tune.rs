@@ -22,7 +22,7 @@ use crate::measuring::{interrupt, with_listener};
 use crate::tuning::{plan_text, settings, spins, verdict};
 use crate::ui::Ui;
 
-/// Quiet the machine: until `becalm restore`, or while a command runs
+/// Quiet the machine until `becalm restore`, or for one command
 ///
 /// Every old value is on disk before the first change. A guardian process puts everything back when
 /// becalm dies, and the next becalm that measures, checks or tunes when both died.

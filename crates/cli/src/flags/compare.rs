@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, RunTerms, SubjectSource, Terms, Unlimited};
+use becalm_report::Detail;
 
 use super::measure::{MeasureFlags, command_of, stop};
 use super::{checked, replace};
@@ -22,7 +23,7 @@ const HARNESS_BUDGET: Duration = Duration::from_secs(120);
 /// With ten benchmarks each is judged at 99.5 %: fewer rounds cannot tell any apart, or hardly.
 const HARNESS_MINIMUM: u32 = 12;
 
-/// Compare commands: interleaved rounds in random order until the answer is known
+/// Compare commands in turns until the answer is known
 ///
 /// The first command is the baseline. The verdict is `faster`, `slower`, `equivalent` (the interval
 /// of the ratio lies inside the margin) or `inconclusive`. Rounds go on until the interval leaves
@@ -48,6 +49,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = margin, help_heading = "Deciding")]
     margin: Option<f64>,
 
+    /// Print everything: medians, spread, notes, limits; `becalm show` prints it afterwards, too
+    #[arg(short, long, help_heading = "Output")]
+    verbose: bool,
+
     #[command(flatten)]
     pub(crate) flags: MeasureFlags,
 }
@@ -62,6 +67,11 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 pub(crate) const MARGIN: f64 = 0.01;
 
 impl Args {
+    /// Returns how much of the report is printed.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.verbose { Detail::Full } else { Detail::Short }
+    }
+
     /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_else(|| Terms { margin: MARGIN, ..Terms::default() });

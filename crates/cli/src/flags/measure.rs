@@ -18,6 +18,7 @@ use super::exports::ExportFlags;
 use super::parameters::parameters;
 use super::{checked, replace, replace_all};
 use crate::error::CommandError;
+use crate::optional_values::NO_SHELL;
 
 /// Flags about what is run and how.
 #[derive(Debug, Clone, clap::Args)]
@@ -143,6 +144,10 @@ pub(crate) struct MeasureFlags {
     #[arg(short = 'S', long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "sh", require_equals = true, help_heading = "Subject")]
     pub(crate) shell: Option<String>,
 
+    /// No shell, as without this flag, for those who know it from hyperfine
+    #[arg(short = 'N', long, hide = true, conflicts_with = "shell")]
+    no_shell: bool,
+
     /// Name of a subject in reports, once per subject
     #[arg(
         short = 'n',
@@ -224,7 +229,8 @@ impl MeasureFlags {
         replace(&mut runs.harness_time, self.harness_time);
         runs.trace |= self.trace;
         runs.layouts = self.layouts.or(runs.layouts);
-        replace(&mut runs.shell, self.shell.clone().map(Some));
+        let shell = self.shell.clone().map(|shell| Some(shell).filter(|shell| shell != NO_SHELL));
+        replace(&mut runs.shell, if self.no_shell { Some(None) } else { shell });
         replace(&mut runs.expect_output, self.expect_output.clone().map(Some));
         replace(&mut runs.iterations, self.iterations.clone().map(Some));
         replace(&mut runs.build, self.build.clone().map(Some));

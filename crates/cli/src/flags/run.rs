@@ -1,9 +1,11 @@
 //! Flags of `becalm run`.
 
+use std::path::Path;
 use std::time::Duration;
 
 use becalm_model::parse_share;
-use becalm_model::terms::{Goal, Stop, SubjectSource, Terms, Unlimited};
+use becalm_model::terms::{CommandLine, Goal, Stop, SubjectSource, Terms, Unlimited};
+use becalm_report::Detail;
 
 use super::measure::{MeasureFlags, line_of, stop};
 use super::suite::SuiteFlags;
@@ -18,11 +20,11 @@ const PRECISION_BUDGET: Duration = Duration::from_secs(60);
 /// Runs that are made however long they take, unless the user says otherwise.
 const MINIMUM: u32 = 10;
 
-/// Measure one command, or a suite: estimate, distribution and evidence of disturbance
+/// Measure one command or a suite: estimate, spread, disturbances
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {
-    /// Program and arguments, after `--`
+    /// Program and arguments; flags of becalm stand before it
     #[arg(value_name = "COMMAND", last = true, required_unless_present_any = ["resume", "suite"])]
     command: Vec<String>,
 
@@ -33,11 +35,20 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) suite: SuiteFlags,
 
+    /// Print everything: histogram, checks, conditions, notes, limits; `becalm show` prints most of it afterwards
+    #[arg(short, long, help_heading = "Output")]
+    verbose: bool,
+
     #[command(flatten)]
     pub(crate) flags: MeasureFlags,
 }
 
 impl Args {
+    /// Returns how much of the report is printed.
+    pub(crate) fn detail(&self) -> Detail {
+        if self.verbose { Detail::Full } else { Detail::Short }
+    }
+
     /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_default();
@@ -46,7 +57,12 @@ impl Args {
         if let Some(suite) = self.suite.source() {
             terms.source = suite;
         } else if !self.command.is_empty() {
-            let commands = vec![line_of(&self.command, &terms.runs)];
+            let is_line =
+                |word: &str| word.contains(char::is_whitespace) && !Path::new(word).exists();
+            let commands = vec![match &self.command[..] {
+                [line] if is_line(line) => CommandLine::Line(line.clone()),
+                words => line_of(words, &terms.runs),
+            }];
             terms.source = SubjectSource::Commands { commands };
         }
         terms.stop = if let SubjectSource::Suite { .. } = terms.source {

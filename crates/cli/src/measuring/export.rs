@@ -46,6 +46,14 @@ pub(crate) fn export(
     Ok(())
 }
 
+/// Keeps the record for `becalm show`. Where there is no place for it, only that command misses it, and says so.
+pub(super) fn remember(record: &Record) {
+    let Some(path) = becalm_session::last_session() else { return };
+    if path.parent().is_some_and(|folder| files::make_folder(folder).is_ok()) {
+        let _ = records::write_record(&path, record);
+    }
+}
+
 /// Returns the exports without files that have something, which stay where nothing was measured.
 pub(super) fn without_those_that_stay(exports: &Exports, record: &Record, ui: &Ui) -> Exports {
     let mut exports = exports.clone();

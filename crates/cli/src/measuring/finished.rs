@@ -9,7 +9,7 @@ use becalm_runner::Interrupt;
 use becalm_runner::rounds::{RunError, SessionError};
 use becalm_session::{Request, Session, SessionLog, files};
 
-use super::export::{check_exports, export, without_those_that_stay};
+use super::export::{check_exports, export, remember, without_those_that_stay};
 use super::listener::with_listener;
 use super::traced;
 use crate::error::CommandError;
@@ -41,6 +41,9 @@ pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandErro
         }
     };
     let exports = without_those_that_stay(&exports, &record, ui);
+    if record.runs.iter().any(|run| !run.warmup) {
+        remember(&record);
+    }
     let saved = export(&record, &disturbed, &exports);
     let at_fault = result.as_ref().err().and_then(at_fault).map(str::to_owned);
     let (failure, kept) = keep(log, &record, &exports, Outcomes { result, cleaned, saved }, ui);

@@ -244,7 +244,9 @@ fn ask(env: &TestEnv, file: &Path, answer: &Value, differences: &mut Differences
     if let Some(text) = answer.get("text") {
         let is_added = |line: &&str| ADDED_LINES.iter().any(|added| line.contains(added));
         let now: Vec<&str> = output.stdout.lines().filter(|line| !is_added(line)).collect();
-        if !is_reworded(text, &now) {
+        if command.first() == Some(&"show") {
+            compare_shown(text, &now, &at, differences);
+        } else if !is_reworded(text, &now) {
             compare(text, &now.into(), &at, differences);
         }
     }
@@ -286,6 +288,17 @@ fn reworded(text: &str) -> String {
 fn is_reworded(before: &Value, now: &[&str]) -> bool {
     let before = before.as_array().into_iter().flatten().filter_map(Value::as_str);
     reworded(&words(before)) == words(now.iter().copied())
+}
+
+/// `show` prints more than it did, and nothing less.
+fn compare_shown(before: &Value, now: &[&str], at: &str, differences: &mut Differences) {
+    let now: Vec<String> = now.iter().map(|line| words(std::iter::once(*line))).collect();
+    for line in before.as_array().into_iter().flatten().filter_map(Value::as_str) {
+        let line = reworded(&words(std::iter::once(line)));
+        if !now.contains(&line) {
+            differences.add(format!("{at}: `{line}` is gone"));
+        }
+    }
 }
 
 /// A search measures anew, so what it has found is all that is the same.

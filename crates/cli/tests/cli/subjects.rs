@@ -185,3 +185,57 @@ fn a_parameter_that_stands_nowhere_is_refused() {
     let hook = ["--rounds", "1", "-L", "m", "1,2", "--prepare", "true {m}", "--", "true"];
     let _ = env.measure(&hook).exits_with(0);
 }
+
+#[test]
+fn a_command_needs_no_dashes_before_it() {
+    for (words, names) in [
+        (&["true"][..], "true"),
+        (&["--", "true"], "true"),
+        (&["sh -c true"], "sh -c true"),
+        (&["sh", "-c", "true", "--rounds", "7"], "sh -c true --rounds 7"),
+        (&["-N", "true"], "true"),
+        (&["--shell=none", "true"], "true"),
+    ] {
+        let env = env();
+        let session = ["--rounds", "2", "--warmup", "0", "--json"];
+        let record = json(&env.measure(&[&session[..], words].concat()).exits_with(0).stdout);
+        assert_eq!(record["subjects"][0]["name"], names, "{words:?}");
+        assert_eq!(record["subjects"][0]["runs"].as_array().unwrap().len(), 2, "{words:?}");
+    }
+}
+
+#[test]
+fn the_last_session_is_shown_without_a_file() {
+    let env = env();
+    let output = env.run(["show"]).exits_with(2);
+    assert!(output.stderr.contains("no session was measured yet"), "{}", output.stderr);
+    let _ = env.measure(&["--rounds", "2", "--", "true"]).exits_with(0);
+    let output = env.run(["show"]).exits_with(0);
+    assert!(output.stdout.contains("2 runs of 1 subject"), "{}", output.stdout);
+    let _ = env.compare(&["--rounds", "2", "true", "true 2"]);
+    let short = env.compare(&["--rounds", "2", "true", "true 2"]).stdout;
+    let full = env.compare(&["--rounds", "2", "--verbose", "true", "true 2"]).stdout;
+    let shown = env.run(["show"]).exits_with(0).stdout;
+    for section in ["Limits", "median"] {
+        assert!(full.contains(section), "{full}");
+    }
+    assert!(shown.contains("Conditions") && !short.contains("Conditions"), "{short}{shown}");
+}
+
+#[test]
+fn becalm_alone_says_how_to_begin_and_explains_its_concepts() {
+    let env = env();
+    let start = env.run([""; 0]).exits_with(0).stdout;
+    assert!(start.lines().count() <= 8 && start.contains("becalm compare ./old ./new"), "{start}");
+    for topic in ["verdict", "margin", "noise", "limits"] {
+        let _ = env.run(["help", topic]).exits_with(0);
+    }
+    assert!(env.run(["help", "noise", "trace"]).exits_with(0).stdout.contains("--duration"));
+    let output = env.run(["help", "nonsense"]).exits_with(2);
+    assert!(output.stderr.contains("no help about `nonsense`"), "{}", output.stderr);
+    let output = env.run(["./old", "./new"]).exits_with(2);
+    assert_snapshot!(said(&output), @r"
+    error: `./old` is no command of becalm
+    hint: to measure it: becalm compare ./old ./new
+    ");
+}

@@ -138,9 +138,7 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
         Conclusion::Undecided | Conclusion::Failed => Role::Inconclusive,
     };
     let said = headline(report, str::to_owned);
-    let mut letters = said.chars();
-    let said = letters.next().map(|first| format!("{}{}.", first.to_uppercase(), letters.as_str()));
-    page.say_as(role, &said.unwrap_or_default());
+    page.say_as(role, &sentence::of_fragment(&said));
     match &report.result {
         CiResult::Identical(why) => page.say(&notes::sentence(why)),
         CiResult::Failed(why) => page.say(&notes::interruption(why)),

@@ -6,6 +6,7 @@ use becalm_model::{Record, Unit};
 use crate::labels::Labels;
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, percent, ratio};
+use crate::sentence;
 use crate::style::{Role, Style};
 use crate::{escape, notes};
 
@@ -103,7 +104,7 @@ pub fn trace_text(
         ),
     }
     for limit in &trace.limits {
-        page.item(&sentence(&notes::limit(limit)));
+        page.item(&sentence::of_fragment(&notes::limit(limit)));
     }
     page.finish()
 }
@@ -133,7 +134,7 @@ pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Sty
     page.gap();
     page.say_as(Role::Hint, &format!("{}.", recorded(trace.events, trace.lost)));
     for limit in &trace.limits {
-        page.item(&sentence(&notes::limit(limit)));
+        page.item(&sentence::of_fragment(&notes::limit(limit)));
     }
     page.finish()
 }
@@ -192,7 +193,11 @@ fn worst(page: &mut Page<'_>, all: &[Worst], n_runs: Option<usize>, style: &Styl
             Some(n_runs) => format!(" in {} of {}", one.runs, count(n_runs, "run")),
             None => String::new(),
         };
-        let text = format!("{}. {}", worst_text(one, &runs, style.unicode), sentence(&one.advice));
+        let text = format!(
+            "{}. {}",
+            worst_text(one, &runs, style.unicode),
+            sentence::of_fragment(&one.advice)
+        );
         page.item(text.trim_end());
     }
     let rest: Vec<&Worst> = large.into_iter().skip(MOST_CULPRITS).chain(small).collect();
@@ -235,15 +240,6 @@ fn span(seconds: f64, unicode: bool) -> String {
     let shown = seconds / scale.factor();
     let decimals = usize::from(shown < 100.0);
     scale.with_decimals(decimals).with_unit(seconds)
-}
-
-/// Writes a fragment as a sentence.
-fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let Some(first) = letters.next() else { return String::new() };
-    // Options and paths are not words.
-    let first = if first.is_alphabetic() { first.to_uppercase().to_string() } else { first.into() };
-    format!("{first}{}.", letters.as_str())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The sentences of notes: the only place that has words for them.
 
+mod brief;
 mod comparison;
 mod gate;
 mod import;
@@ -10,6 +11,7 @@ mod session;
 mod session_limit;
 mod watching;
 
+pub(crate) use brief::{explains, is_aside, unseen};
 pub(crate) use gate::{advice, reason};
 pub use limit::limit;
 pub(crate) use placement::affinity;

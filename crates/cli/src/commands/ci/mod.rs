@@ -22,7 +22,7 @@ use crate::flags::compare::margin;
 use crate::flags::{MeasureFlags, checked};
 use crate::ui::Ui;
 
-/// Compare head with base in one job of GitHub Actions or GitLab CI, and tell the pull request
+/// Compare head with base in GitHub Actions or GitLab CI, and report
 ///
 /// Builds both commits, and measures base, base again and head in the same rounds: the base against itself shows
 /// what this job can tell apart. Writes a summary of the job, a comment that is updated in place where something

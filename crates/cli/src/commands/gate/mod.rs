@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::flags::confidence;
 use crate::ui::Ui;
 
-/// Judge results by the rules of becalm.toml, and say yes or no with the exit code
+/// Judge results by the rules of becalm.toml
 ///
 /// A record of `becalm compare` is judged by its intervals: it fails where all of an interval exceeds the margin. A
 /// record of one side is judged by the history of the same benchmark on the same kind of machine: it fails where it

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::rights::Rights;
 use crate::ui::Ui;
 
-/// Capture what becalm knows about this machine, or share it among its users
+/// Capture this machine's facts, or share it among its users
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]

@@ -41,7 +41,7 @@ const BUDGET: Duration = Duration::from_secs(30);
 /// Fewest rounds of a pilot, however long they take.
 const FEWEST_ROUNDS: u32 = 5;
 
-/// Plan how many rounds, runs and iterations a measurement needs, from a pilot
+/// Plan how many rounds a measurement needs, from a pilot
 ///
 /// The pilot is a saved record, or made on the spot: ten rounds with three runs each. Its variance
 /// is told apart by level (iterations inside a run, runs inside a round, rounds), and the numbers of

@@ -4,7 +4,7 @@ mod amount;
 
 use becalm_model::RecordKind;
 use becalm_model::terms::Terms;
-use becalm_report::{Timed, comparison_text, loops_in_words, timeit_text};
+use becalm_report::{Detail, Timed, comparison_text, loops_in_words, timeit_text};
 use becalm_runner::timeit::{Language, Snippet};
 use becalm_session::timeit::{Timeit, Tools};
 
@@ -19,7 +19,9 @@ use crate::ui::Ui;
 /// From so many seconds on, a line says how long it will take.
 const LONG: f64 = 60.0;
 
-/// Time a statement of Python, JavaScript, Ruby, Perl, shell, C, C++ or Rust
+/// Time a statement of Python, JavaScript, C, Rust and others
+///
+/// Languages: Python, JavaScript, Ruby, Perl, shell, C, C++ and Rust.
 ///
 /// As `pyperf timeit` does, and with its options: a first process finds out how many loops take 0.1 s; then
 /// each of 20 processes gives 3 values of so many loops, after one that is not used. The process is the unit
@@ -133,7 +135,7 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
     let finished = conduct(timeit.request(given.to_vec()), ui)?.once_only();
     finished.report(
         |record, disturbed| match record.kind {
-            RecordKind::Comparison => comparison_text(record, disturbed, ui.style()),
+            RecordKind::Comparison => comparison_text(record, disturbed, Detail::Short, ui.style()),
             _ => timeit_text(record, disturbed, &timed, ui.style()),
         },
         ui,

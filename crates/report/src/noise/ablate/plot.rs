@@ -5,7 +5,7 @@ use becalm_model::ablate::{AblateDocument, Stage, Timing};
 use becalm_stats::{Sample, center, spread};
 
 use super::of_stage;
-use crate::strip::{Median, Strip, strips};
+use crate::strip::{Marks, Median, Strip, strips};
 use crate::style::Style;
 
 /// What the dots of one configuration are.
@@ -63,6 +63,6 @@ pub(super) fn text(document: &AblateDocument, stage: Stage, style: &Style) -> St
         })
         .collect();
     let (unit, what) = axis(document);
-    let drawn = strips(&rows, &unit, None, style);
+    let drawn = strips(&rows, &unit, None, Marks::All, style);
     if drawn.is_empty() { drawn } else { format!("  {what}\n{drawn}") }
 }

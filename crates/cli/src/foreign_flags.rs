@@ -1,0 +1,264 @@
+//! What users of other tools type first: what serves instead, in one line.
+
+use std::ffi::OsString;
+
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+use crate::error::CommandError;
+
+/// Flags of other tools, the commands of becalm at which they are typed, and what serves instead.
+const FLAGS: [(&[&str], &[&str], &str); 25] = [
+    // hyperfine
+    (
+        &["--sort"],
+        MEASURING,
+        "the table lists the fastest first; the first command stays the baseline",
+    ),
+    (&["--style"], ALL, "NO_COLOR=1 switches colours off, --quiet all but the results"),
+    (
+        &["--export-csv"],
+        MEASURING,
+        "save with --export-json r.json; `becalm export --to csv r.json` writes CSV",
+    ),
+    (
+        &["--export-asciidoc", "--export-orgmode"],
+        MEASURING,
+        "--export-markdown FILE writes a table; `becalm export --formats` lists other formats",
+    ),
+    (&["--show-output"], MEASURING, "--output inherit shows what the commands print"),
+    (&["--reference"], &["compare"], "the first command is the baseline: put it first"),
+    (&["--reference-name"], &["compare"], "the first command is the baseline; -n names it"),
+    (&["-u", "--time-unit"], ALL, "the unit follows the values; files have seconds"),
+    (
+        &["--min-benchmarking-time"],
+        MEASURING,
+        "--min-rounds N makes at least N rounds, --max-time bounds the time",
+    ),
+    (&["--debug-mode"], MEASURING, "--verbose prints everything"),
+    // pyperf
+    (&["--processes"], COMPARING, "each round starts a process: --rounds N makes N of them"),
+    (
+        &["--values", "--loops", "--inner-loops"],
+        COMPARING,
+        "becalm times processes; for values inside one use --harness pyperf, or `becalm timeit`",
+    ),
+    (
+        &["--rigorous"],
+        COMPARING,
+        "becalm stops when it can decide: --margin 0.5% or --max-time 5m make it more rigorous",
+    ),
+    (&["--fast"], COMPARING, "--rounds 10 or --max-time 5s make it faster"),
+    (
+        &["--track-memory", "--tracemalloc"],
+        MEASURING,
+        "max_rss is recorded for every run; --metric max_rss decides on it",
+    ),
+    (
+        &["--append"],
+        MEASURING,
+        "--export-json FILE saves this session; `becalm history add FILE` keeps it over time",
+    ),
+    (
+        &["--inherit-environ", "--copy-env"],
+        MEASURING,
+        "the commands inherit the environment; --env-clear starts them without",
+    ),
+    (
+        &["-G", "--group-by-speed"],
+        &["diff"],
+        "the table lists what changed first, with its verdict",
+    ),
+    (&["--table"], &["diff"], "the result is a table already"),
+    // benchstat
+    (&["-alpha", "--alpha"], &["diff", "compare"], "--confidence 99% is an alpha of 0.01"),
+    (
+        &["-col", "-row", "--col", "--row"],
+        &["diff"],
+        "becalm diffs two files: `becalm diff old.txt new.txt`",
+    ),
+    (
+        &["-filter", "--filter", "-ignore", "--ignore"],
+        &["diff"],
+        "--metric chooses a metric; export with --subject chooses benchmarks",
+    ),
+    (
+        &["-format", "--format"],
+        &["diff", "show"],
+        "--json prints JSON; `becalm export` writes CSV and others",
+    ),
+    (
+        &["-delta-test", "--delta-test"],
+        &["diff"],
+        "becalm tests the ratio, over processes where there are several",
+    ),
+    (
+        &["-geomean", "--geomean"],
+        &["diff"],
+        "each benchmark has a verdict of its own; there is no mean over them",
+    ),
+];
+
+/// Commands at which the flags of a measurement are typed.
+const MEASURING: &[&str] = &["compare", "run", "timeit", "bisect"];
+
+/// Those of them that have no flags of pyperf's own.
+const COMPARING: &[&str] = &["compare", "run", "bisect"];
+
+/// Every command.
+const ALL: &[&str] = &[];
+
+/// Commands of other tools, and those of becalm that serve instead.
+const COMMANDS: [(&str, &str); 10] = [
+    ("compare_to", "becalm diff OLD NEW"),
+    ("command", "becalm run COMMAND"),
+    ("metadata", "becalm show --metadata FILE"),
+    ("collect_metadata", "becalm topology"),
+    ("dump", "becalm show --json FILE"),
+    ("slowest", "becalm stats FILE"),
+    ("system", "becalm tune, becalm check"),
+    ("convert", "becalm export FILE"),
+    ("benchstat", "becalm diff OLD NEW"),
+    ("hyperfine", "becalm compare COMMAND COMMAND"),
+];
+
+/// Returns a better answer than the parser's, if there is one.
+pub(crate) fn better(error: &clap::Error, words: &[OsString]) -> Option<CommandError> {
+    let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    match error.kind() {
+        ErrorKind::UnknownArgument => unknown_flag(error, &words),
+        ErrorKind::InvalidSubcommand => unknown_command(error, &words),
+        ErrorKind::ValueValidation => not_a_number(error),
+        _ => None,
+    }
+}
+
+/// Names what serves instead of a flag.
+fn unknown_flag(error: &clap::Error, words: &[String]) -> Option<CommandError> {
+    let given = context(error, ContextKind::InvalidArg)?;
+    let command = words.iter().skip(1).find(|word| !word.starts_with('-'))?;
+    // The parser takes `-alpha` for `-a`, the first of several letters.
+    let is_it = |flag: &str| {
+        flag == given || words.iter().any(|word| word == flag && flag.starts_with(given.as_str()))
+    };
+    let (flags, _, instead) = FLAGS.iter().find(|(flags, commands, _)| {
+        flags.iter().any(|flag| is_it(flag))
+            && (commands.is_empty() || commands.contains(&command.as_str()))
+    })?;
+    let flag = flags.iter().find(|flag| is_it(flag))?;
+    Some(CommandError::usage(format!("`becalm {command}` has no {flag}")).hint(instead))
+}
+
+/// Names the command that was left out, or that another tool calls so.
+fn unknown_command(error: &clap::Error, words: &[String]) -> Option<CommandError> {
+    let given = context(error, ContextKind::InvalidSubcommand)?;
+    if let Some((_, instead)) = COMMANDS.iter().find(|(name, _)| *name == given) {
+        return Some(
+            CommandError::usage(format!("becalm has no command `{given}`"))
+                .hint(format!("use: {instead}")),
+        );
+    }
+    let is_program = given.contains(['/', ' ']) || std::path::Path::new(&given).exists();
+    if !is_program {
+        return None;
+    }
+    let at = words.iter().position(|word| *word == given)?;
+    let programs: Vec<&String> =
+        words[at..].iter().take_while(|word| !word.starts_with('-')).collect();
+    let command = if programs.len() > 1 { "compare" } else { "run" };
+    let line = words[at..].iter().map(|word| shell_words::quote(word).into_owned());
+    let line = line.collect::<Vec<_>>().join(" ");
+    Some(
+        CommandError::usage(format!("`{given}` is no command of becalm"))
+            .hint(format!("to measure it: becalm {command} {line}")),
+    )
+}
+
+/// Says of a number what it should have been, in the user's words and not the parser's.
+fn not_a_number(error: &clap::Error) -> Option<CommandError> {
+    let source = std::error::Error::source(error)?;
+    let is_int = source.is::<std::num::ParseIntError>();
+    if !is_int && !source.is::<std::num::ParseFloatError>() {
+        return None;
+    }
+    let (flag, value) =
+        (context(error, ContextKind::InvalidArg)?, context(error, ContextKind::InvalidValue)?);
+    let wanted = if is_int { "a whole number" } else { "a number" };
+    let name = flag.split_whitespace().next().unwrap_or_default();
+    Some(CommandError::usage(format!("{name} takes {wanted}, not `{value}`")))
+}
+
+fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
+    match error.get(kind)? {
+        ContextValue::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::command;
+
+    fn answer(line: &str) -> Option<String> {
+        let words: Vec<OsString> =
+            shell_words::split(line).unwrap().into_iter().map(OsString::from).collect();
+        let error = command().try_get_matches_from(&words).unwrap_err();
+        better(&error, &words)
+            .map(|better| format!("{}: {}", better.message, better.hints.join(", ")))
+    }
+
+    #[test]
+    fn every_flag_of_another_tool_is_answered_at_its_commands() {
+        for (flags, commands, instead) in FLAGS {
+            let commands = if commands.is_empty() { &["compare"] } else { commands };
+            for (flag, command) in
+                flags.iter().flat_map(|flag| commands.iter().map(move |one| (flag, one)))
+            {
+                let said = answer(&format!("becalm {command} {flag} x"));
+                let expected = format!("`becalm {command}` has no {flag}: {instead}");
+                assert_eq!(said.as_deref(), Some(expected.as_str()));
+            }
+        }
+    }
+
+    #[test]
+    fn what_serves_instead_exists() {
+        let known = |word: &str| {
+            let mut whole = command();
+            whole.build();
+            let mut all: Vec<clap::Command> = vec![whole];
+            let mut found = false;
+            while let Some(one) = all.pop() {
+                found |= one.get_arguments().any(|arg| arg.get_long() == Some(word));
+                all.extend(one.get_subcommands().cloned());
+            }
+            found
+        };
+        for (_, _, instead) in FLAGS {
+            for word in instead.split(|c: char| !c.is_ascii_alphanumeric() && c != '-') {
+                if let Some(flag) = word.strip_prefix("--") {
+                    assert!(known(flag), "--{flag} in: {instead}");
+                }
+            }
+        }
+        for (_, instead) in COMMANDS {
+            let name = instead.split([' ', ',']).nth(1).unwrap();
+            assert!(command().find_subcommand(name).is_some(), "{instead}");
+        }
+    }
+
+    #[test]
+    fn programs_without_a_command_are_answered_with_the_line_to_type() {
+        let said = answer("becalm ./old './new -x'").unwrap();
+        assert!(said.ends_with("to measure it: becalm compare ./old './new -x'"), "{said}");
+        assert!(answer("becalm ./old").unwrap().ends_with("to measure it: becalm run ./old"));
+        assert!(answer("becalm compare_to a b").unwrap().ends_with("use: becalm diff OLD NEW"));
+        assert_eq!(answer("becalm comprae a b"), None);
+    }
+
+    #[test]
+    fn numbers_are_named_in_the_users_words() {
+        let said = answer("becalm compare --rounds x a b").unwrap();
+        assert_eq!(said, "--rounds takes a whole number, not `x`: ");
+    }
+}

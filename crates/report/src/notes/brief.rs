@@ -1,0 +1,74 @@
+//! What a short report says of notes and limits: a word for what nobody could see here, and which notes it leaves to
+//! the whole report.
+
+use becalm_model::{
+    ComparisonNote, EvidenceLimit, Limit, Note, PlacementLimit, SessionLimit, SessionNote, Unseen,
+};
+
+/// Returns a word for what a limit keeps from being seen or controlled. A limit without one says more about the results
+/// than that, and needs its sentence.
+pub(crate) fn unseen(limit: &Limit) -> Option<String> {
+    match limit {
+        Limit::Evidence(limit) => evidence(limit).map(str::to_owned),
+        Limit::Session(SessionLimit::Counters(counters)) => {
+            let are_hardware = counters.counters.iter().any(|name| name == "instructions");
+            Some(if are_hardware || counters.counters.is_empty() {
+                "hardware counters".to_owned()
+            } else {
+                counters.counters.join(", ")
+            })
+        }
+        Limit::Session(SessionLimit::ResidentFloor { .. }) => Some("small max_rss".to_owned()),
+        Limit::Session(SessionLimit::EnergyUnread { .. }) => Some("energy".to_owned()),
+        Limit::Session(SessionLimit::PaceNotSampled { .. }) => Some("pace of the core".to_owned()),
+        Limit::Placement(PlacementLimit::OneCpu { .. } | PlacementLimit::Shared { .. }) => {
+            Some("a CPU without becalm".to_owned())
+        }
+        _ => None,
+    }
+}
+
+fn evidence(limit: &EvidenceLimit) -> Option<&'static str> {
+    match limit {
+        EvidenceLimit::NotSeen { what, .. } => Some(match what {
+            Unseen::OthersTime => "time of other programs",
+            Unseen::Siblings => "SMT siblings",
+            Unseen::PressureOnCpu | Unseen::PressureOnMemory | Unseen::PressureOnIo => "pressure",
+            Unseen::Throttling => "throttling by a quota",
+            Unseen::Heat => "heat",
+            Unseen::Interrupts => "interrupts",
+            Unseen::Softirqs => "softirqs",
+            Unseen::Frequency | Unseen::MeanFrequency | Unseen::MeanBesideFrequency => "frequency",
+        }),
+        EvidenceLimit::CpusNotWatched { .. } => Some("some CPUs"),
+        EvidenceLimit::Dear { .. } | EvidenceLimit::NotWaitedFor { .. } => None,
+    }
+}
+
+/// Reports whether a limit is of no account for the results: it only says what an observation costs.
+pub(crate) fn is_aside(limit: &Limit) -> bool {
+    matches!(limit, Limit::Evidence(EvidenceLimit::Dear { .. }))
+}
+
+/// Reports whether a note explains how the verdict was made, and does not put it in doubt.
+pub(crate) fn explains(note: &Note) -> bool {
+    match note {
+        Note::Comparison(note) => matches!(
+            note,
+            ComparisonNote::DecidedOnWallTime { .. }
+                | ComparisonNote::DecidedOnCpuTime
+                | ComparisonNote::PaceAllowedFor { .. }
+                | ComparisonNote::PaceUnknown { .. }
+        ),
+        // The line about the runs says that the machine was busy.
+        Note::Session(note) => matches!(
+            note,
+            SessionNote::BusyMachine { .. }
+                | SessionNote::Revision { .. }
+                | SessionNote::WorkingTreeUnchanged
+                | SessionNote::Settled { .. }
+                | SessionNote::Layouts { .. }
+        ),
+        _ => false,
+    }
+}
