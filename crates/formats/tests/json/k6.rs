@@ -1,7 +1,8 @@
 //! k6's files.
 
-use crate::common::condensed;
+use crate::common::{condensed, files};
 use becalm_formats::{File, import};
+use becalm_model::{Direction, Unit};
 
 fn read(text: &str) -> Result<String, String> {
     import(&[File::of_text("a.json", text)], None)
@@ -68,4 +69,37 @@ fn what_is_wrong_is_named_with_its_place() {
         read(r#"{"root_group": {}, "metrics": {}}"#).unwrap_err(),
         "a.json: it holds no measurement"
     );
+}
+
+#[test]
+fn the_two_headlines_are_the_95th_percentile_of_a_request_and_requests_per_second() {
+    let script = r#"{"metrics": {"data_sent": {"type": "counter", "contains": "data", "values": {"count": 9, "rate": 3}},
+        "http_reqs": {"type": "counter", "contains": "default", "values": {"count": 32, "rate": 31.437996}},
+        "http_req_duration": {"type": "trend", "contains": "time", "values": {"avg": 4.19, "med": 3, "p(95)": 13.06}}}}"#;
+    let listed = r#"{"version": "1.0.0", "results": {"metrics": [
+        {"name": "data_sent", "type": "counter", "contains": "data", "values": {"count": 9, "rate": 3}},
+        {"name": "http_reqs", "type": "counter", "contains": "default", "values": {"count": 32, "rate": 31.437996}},
+        {"name": "http_req_duration", "type": "trend", "contains": "time", "values": {"avg": 4.19, "med": 3, "p95": 13.06}}]}}"#;
+    let capture = |name: &str| files(&format!("k6/{name}")).remove(0);
+    for (file, p95, rate) in [
+        (capture("v1.8_summary_export.json"), 80.211_609_599_999_79e-3, 38.176_952_152_702_746),
+        (capture("v1.8_legacy.txt"), 80.21e-3, 38.176_952),
+        (capture("v1.8_full.txt"), 13.06e-3, 31.437_996),
+        (capture("v1.8_terminal.txt"), 27.3e-3, 49.974_584),
+        (File::of_text("script.json", script), 13.06e-3, 31.437_996),
+        (File::of_text("listed.json", listed), 13.06e-3, 31.437_996),
+    ] {
+        let record = import(std::slice::from_ref(&file), None).unwrap();
+        let [time, requests, ..] = &record.metrics[..] else { panic!("{}", file.name) };
+        assert_eq!(time.name, "http_req_duration", "{}", file.name);
+        assert_eq!((&time.unit, time.direction), (&Unit::Second, Direction::Lower));
+        assert_eq!(time.statistic.as_deref(), Some("p95"), "{}", file.name);
+        assert_eq!(requests.name, "http_reqs rate", "{}", file.name);
+        assert_eq!(requests.direction, Direction::Higher);
+        assert_eq!(requests.unit, Unit::Named("1/s".to_owned()));
+        for (at, expected) in [p95, rate].into_iter().enumerate() {
+            let [found] = record.values(0, at)[..] else { panic!("{}", file.name) };
+            assert!((found / expected - 1.0).abs() < 1e-12, "{}: {found}", file.name);
+        }
+    }
 }

@@ -365,13 +365,19 @@ def mitata_json(text):
 
 
 def mitata_text(text):
-    found, group = Found(), ""
-    for line in text.splitlines():
-        if line.startswith("• "):
-            group = line[2:] + " > "
-        hit = re.match(r"(\S.*?) +([\d.]+) (ps|ns|µs|ms|s)/iter ", line)
+    """A group begins with its name above a rule, or with the rule alone; in Markdown it is the head of a table."""
+    found, group, before = Found(), "", ""
+    for line in clean(text).splitlines():
+        if re.fullmatch("[- ]+", line) and "---" in line:
+            group = before[2:] + " > " if before.startswith("• ") else ""
+        table = re.match(r"\| (• (.*?)|benchmark|) +\| +avg \|", line)
+        if table:
+            group = table.group(2) + " > " if table.group(2) else ""
+        hit = re.match(r"(?:\| )?(\S.*?)(?: +\| `)? +([\d.']+) (ps|ns|µs|ms|s)/iter", line.replace("| `", "| ` "))
         if hit:
-            found.add("mitata", group + hit.group(1), "s", LOWER, float(hit.group(2)) * TIME[hit.group(3)])
+            value = float(hit.group(2).replace("'", ""))
+            found.add("mitata", group + hit.group(1), "s", LOWER, value * TIME[hit.group(3)])
+        before = line
     return found
 
 
@@ -441,21 +447,48 @@ def benchmark_dotnet(text):
 
 
 def nanobench(text):
+    """Names are the last and may hold bars; a column that the head lacks, `complexityN`, stands first."""
+    found, titles = Found(), []
+    for line in text.splitlines():
+        row = re.match(r"\|(.*)\|(?: :wavy_dash:)? `((?:[^`]|``)*)`", line)
+        if row:
+            cells = [cell.strip().replace(",", "") for cell in row.group(1).split("|")]
+            name = row.group(2).replace("``", "`")
+            for title, cell in zip(reversed(titles), reversed(cells)):
+                top = title.split("/")[0]
+                if top in TIME:
+                    found.add("nanobench", name, "s", LOWER, float(cell) * TIME[top])
+                elif top in ("ins", "cyc", "bra"):
+                    found.add("nanobench", f"{name} {top}", "", LOWER, float(cell))
+        elif "err%" in line:
+            titles = [cell.strip() for cell in line.strip("|").split("|")][:-1]
+    return found
+
+
+def nanobench_json(text):
     found = Found()
-    for head, cells in markdown_rows(text):
-        name = re.search(r"`(.*?)`", cells[-1]).group(1)
-        value = next(cell for title, cell in zip(head, cells) if title.startswith("ns/"))
-        found.add("nanobench", name, "s", LOWER, float(value.replace(",", "")) / 1e9)
-        for title, cell in zip(head, cells):
-            if title.split("/")[0] in ("ins", "cyc", "bra"):
-                found.add("nanobench", f"{name} {title.split('/')[0]}", "", LOWER, float(cell.replace(",", "")))
+    counters = {"pagefaults": "page_faults", "cpucycles": "cycles", "contextswitches": "context_switches",
+                "instructions": "instructions", "branchinstructions": "branches", "branchmisses": "branch_misses"}
+    for result in json.loads(text)["results"]:
+        name = f"{result['title']} / {result['name']}"
+        measurements = result["measurements"]
+        found.add("nanobench", name, "s", LOWER, statistics.median(one["elapsed"] for one in measurements))
+        for field, ours in counters.items():
+            if any(one.get(field) for one in measurements):
+                found.add("nanobench", f"{name} {ours}", "", LOWER, statistics.median(one[field] for one in measurements))
     return found
 
 
 def tinybench_table(text):
+    """The median where there is one, which stands behind the mean."""
     found = Found()
-    for name, cell in re.findall(r"│ \d+ +│ '(.*?)' +│ *'[^']*' +│ *'([\d.]+) ± [^']*'", text):
-        found.add("tinybench", name, "s", LOWER, float(cell) / 1e9)
+    for line in text.splitlines():
+        row = re.match(r"│ \d+ +│ (['\"`])(.*?)\1 +│ *(.*)", line)
+        if row:
+            cells = [cell.strip(" '") for cell in row.group(3).split("│")]
+            cell = cells[1].split(" ± ")[0]
+            if cell:
+                found.add("tinybench", row.group(2), "s", LOWER, float(cell) / 1e9)
     return found
 
 
@@ -467,6 +500,17 @@ def locust(text):
         found.add("locust", name, "s", LOWER, float(row["Average Response Time"]) / 1e3)
         found.add("locust", f"{name} requests", "requests/s", HIGHER, float(row["Requests/s"]))
         found.add("locust", f"{name} failures", "", LOWER, float(row["Failure Count"]))
+    return found
+
+
+def locust_json(text):
+    found, requests = Found(), json.loads(text)
+    seconds = max(one["last_request_timestamp"] for one in requests) - min(one["start_time"] for one in requests)
+    for one in requests:
+        name = f"{one['method']} {one['name']}"
+        found.add("locust", name, "s", LOWER, one["total_response_time"] / one["num_requests"] / 1e3)
+        found.add("locust", f"{name} requests", "requests/s", HIGHER, one["num_requests"] / seconds)
+        found.add("locust", f"{name} failures", "", LOWER, float(one["num_failures"]))
     return found
 
 
@@ -492,15 +536,26 @@ def artillery(median, rate, errors, others):
 
 def artillery_json(text):
     one = json.loads(text)["aggregate"]
-    others = sum(count for code, count in one["codes"].items() if code[0] not in "23")
-    return artillery(one["latency"]["median"], one["rps"]["mean"], float(sum(one["errors"].values())), float(others))
+    if "summaries" in one:
+        counters = one["counters"]
+        of = lambda start: {name[len(start) :]: float(count) for name, count in counters.items() if name.startswith(start)}
+        median, rate = one["summaries"]["http.response_time"]["median"], one["rates"]["http.request_rate"]
+        errors, codes = of("errors."), of("http.codes.")
+    else:
+        median, rate, errors, codes = one["latency"]["median"], one["rps"]["mean"], one["errors"], one["codes"]
+    others = sum(count for code, count in codes.items() if code[0] not in "23")
+    return artillery(median, rate, float(sum(errors.values())), float(others))
 
 
 def artillery_text(text):
-    text = text[text.index("Summary report") :]
-    of = lambda label: float(re.search(rf"{label}: +([\d.]+)", text).group(1))
-    others = sum(float(count) for code, count in re.findall(r"^ +(\d{3}): (\d+)$", text, re.M) if code[0] not in "23")
-    return artillery(of("median"), of("Mean response/sec"), 0.0, others)
+    text = text[text.rindex("Summary report") :]
+    first = lambda *patterns: next(float(hit.group(1)) for hit in (re.search(one, text) for one in patterns) if hit)
+    median = first(r"http\.response_time:\n(?:  .*\n)*?  median: \.* ([\d.]+)", r"Response time \(msec\):\n(?: .*\n)*? +median: ([\d.]+)")
+    rate = first(r"http\.request_rate: \.* ([\d.]+)/sec", r"Mean response/sec: ([\d.]+)")
+    codes = re.findall(r"^(?: +|http\.codes\.)(\d{3}):[ .]* (\d+)$", text, re.M)
+    others = sum(float(count) for code, count in codes if code[0] not in "23")
+    errors = re.findall(r"^(?: +E[A-Z]+|errors\.\w+):[ .]* (\d+)$", text, re.M)
+    return artillery(median, rate, float(sum(map(int, errors))), others)
 
 
 def hyperfine_row(found, command, mean, unit):
@@ -524,24 +579,29 @@ def hyperfine_org(text):
 
 
 def jmeter(rows):
-    """rows: label, start and time in ms, latency in ms, bytes, whether it succeeded"""
+    """rows: label, start and time in ms, latency in ms, bytes, whether it succeeded; what a file has not is None"""
     found, labels = Found(), {}
     for row in rows:
         labels.setdefault(row[0], []).append(row)
-    seconds = (max(start + time for _, start, time, *_ in rows) - min(row[1] for row in rows)) / 1e3
+    has_start = all(row[1] is not None for row in rows)
+    seconds = has_start and (max(start + time for _, start, time, *_ in rows) - min(row[1] for row in rows)) / 1e3
     for label, of in labels.items():
         found.add("JMeter", label, "s", LOWER, statistics.median(row[2] for row in of) / 1e3)
-        found.add("JMeter", f"{label} latency", "s", LOWER, statistics.median(row[3] for row in of) / 1e3)
+        if of[0][3] is not None:
+            found.add("JMeter", f"{label} latency", "s", LOWER, statistics.median(row[3] for row in of) / 1e3)
         found.add("JMeter", f"{label} failures", "", LOWER, float(sum(not row[5] for row in of)))
-        found.add("JMeter", f"{label} requests", "requests/s", HIGHER, len(of) / seconds)
-        found.add("JMeter", f"{label} transfer", "B/s", HIGHER, sum(row[4] for row in of) / seconds)
+        if seconds:
+            found.add("JMeter", f"{label} requests", "requests/s", HIGHER, len(of) / seconds)
+            if of[0][4] is not None:
+                found.add("JMeter", f"{label} transfer", "B/s", HIGHER, sum(row[4] for row in of) / seconds)
     return found
 
 
 def jmeter_csv(text):
-    rows = csv.DictReader(io.StringIO(text))
+    rows = csv.DictReader(io.StringIO(text), delimiter=re.search(r"timeStamp(\W)", text).group(1))
+    number = lambda one, column: int(one[column]) if column in one and one[column].isdigit() else None
     return jmeter([
-        (one["label"], int(one["timeStamp"]), int(one["elapsed"]), int(one["Latency"]), int(one["bytes"]), one["success"] == "true")
+        (one["label"], *(number(one, column) for column in ["timeStamp", "elapsed", "Latency", "bytes"]), one["success"] == "true")
         for one in rows
     ])
 
@@ -560,7 +620,7 @@ def criterion_csv(text):
     found, samples = Found(), {}
     for row in csv.DictReader(io.StringIO(text)):
         name = "/".join(filter(None, [row["group"], row["function"], row["value"]]))
-        value = float(row["sample_measured_value"]) / float(row["iteration_count"]) / 1e9
+        value = float(row.get("sample_measured_value") or row["sample_time_nanos"]) / float(row["iteration_count"]) / 1e9
         samples.setdefault(name, []).append(value)
     for name, values in samples.items():
         found.add("criterion", name, "s", LOWER, statistics.median(values))
@@ -616,8 +676,10 @@ FILES = {
     "jmeter/*.xml.jtl": ("jmeter-xml", jmeter_xml),
     "k6/*.txt": ("k6-console", k6),
     "locust/*.csv": ("locust", locust),
+    "locust/*.json": ("locust-json", locust_json),
     "locust/*.txt": ("locust-text", locust_text),
-    "nanobench/*": ("nanobench-markdown", nanobench),
+    "nanobench/*.json": ("nanobench", nanobench_json),
+    "nanobench/*.md": ("nanobench-markdown", nanobench),
     "tinybench/*.txt": ("tinybench-table", tinybench_table),
     "fio/*": ("fio", fio),
     "gnu-time/*": ("gnu-time", gnu_time),

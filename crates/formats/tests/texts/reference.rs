@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::common::capture;
+use crate::common::files;
+use becalm_formats::import;
 use becalm_model::{Direction, Record};
 use serde::Deserialize;
 
@@ -41,7 +42,18 @@ fn captures_are_read_as_another_reader_reads_them() {
     let all: Vec<Read> = serde_json::from_str(include_str!("../reference/values.json")).unwrap();
     let mut wrong = Vec::new();
     for Read { file, format, values: theirs } in all {
-        let mut ours = values(&capture(&file, &format));
+        let record = match import(&files(&file), None) {
+            Ok(record) => record,
+            Err(error) => {
+                wrong.push(error.to_string());
+                continue;
+            }
+        };
+        let found = record.source.as_ref().map(|source| source.format.clone());
+        if found.as_ref() != Some(&format) {
+            wrong.push(format!("{file}: is taken for {found:?} and not for {format}"));
+        }
+        let mut ours = values(&record);
         for (subject, metric, unit, better, theirs) in theirs {
             let Some((own_unit, own_better, own)) = ours.remove(&(subject.clone(), metric.clone()))
             else {
