@@ -70,6 +70,7 @@ pub const FORMATS: &[Entry] = &[
     readers::jmeter::CSV,
     readers::jmeter::XML,
     readers::locust::CSV,
+    readers::locust::JSON,
     readers::locust::TEXT,
     readers::sysbench::TEXT,
     readers::vegeta::TEXT,

@@ -2,6 +2,7 @@
 //!
 //! - `group,function,value,throughput_num,throughput_type,sample_measured_value,unit,iteration_count`: a row for each
 //!   sample, whose value is that of all its iterations together, in nanoseconds.
+//! - Up to 0.2, which always writes it: `group,function,value,sample_time_nanos,iteration_count`.
 //!
 //! A file has the samples of one benchmark; those of several may stand in one.
 
@@ -20,15 +21,22 @@ pub(crate) const CSV: Entry = Entry {
     about: "criterion's raw.csv, of the feature csv_output",
     recognise: Takes::File(|file| {
         file.text().is_ok_and(|text| {
-            text.starts_with("group,function,value,") && text.contains("sample_measured_value")
+            let head = text.lines().next().unwrap_or_default();
+            head.starts_with("group,function,value,")
+                && VALUES.iter().any(|name| head.contains(name))
         })
     }),
     read: Takes::File(read),
 };
 
+/// What the column of the values is called: since 0.3 and before.
+const VALUES: [&str; 2] = ["sample_measured_value", "sample_time_nanos"];
+
 fn read(file: &File) -> Result<Imported, ImportError> {
     let mut table = Table::of(file)?;
-    for column in ["sample_measured_value", "unit", "iteration_count"] {
+    let has_unit = !table.header().iter().any(|name| name == VALUES[1]);
+    let measured = VALUES[usize::from(!has_unit)];
+    for column in [measured, "iteration_count"].into_iter().chain(has_unit.then_some("unit")) {
         table.require(column)?;
     }
     let mut imported = Imported::of("criterion");
@@ -40,7 +48,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             let text = row.text(column);
             number(text).ok_or_else(|| row.wrong(&format!("a number as {column}"), text))
         };
-        let (measured, iterations) = (value("sample_measured_value")?, value("iteration_count")?);
+        let (all, iterations) = (value(measured)?, value("iteration_count")?);
         if iterations <= 0.0 {
             return Err(
                 row.wrong("a number above 0 as iteration_count", row.text("iteration_count"))
@@ -48,7 +56,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
         }
         let names = ["group", "function", "value"].map(|column| row.text(column));
         let name = names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join("/");
-        let (unit, factor) = units::unit(row.text("unit"));
+        let (unit, factor) = units::unit(if has_unit { row.text("unit") } else { "ns" });
         let metric = imported.benchmark(
             if name.is_empty() { "benchmark" } else { &name },
             "",
@@ -59,7 +67,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             samples.push((metric, Vec::new()));
             samples.len() - 1
         });
-        samples[place].1.push(measured / iterations * factor);
+        samples[place].1.push(all / iterations * factor);
     }
     let parts = samples.into_iter().filter_map(|(metric, values)| part(metric, values));
     imported.parts(subject, parts.collect());

@@ -1,7 +1,8 @@
 //! Of `JMeter`: result files, `.jtl`, as CSV and as XML.
 //!
 //! - CSV: `timeStamp,elapsed,label,responseCode,...,success,bytes,...,Latency,...`, one row for each request, times in
-//!   milliseconds. A header is needed (`jmeter.save.saveservice.print_field_names`), as it is by default since 3.
+//!   milliseconds. A header is needed (`jmeter.save.saveservice.print_field_names`), as it is by default since 3. What
+//!   stands between the cells is a setting (`default_delimiter`).
 //! - XML: `<httpSample t="5" lt="4" ts="1447..." s="true" lb="label" ... by="4053"/>`, also `<sample>`; those that are
 //!   inside others are parts of these.
 //!
@@ -23,7 +24,7 @@ pub(crate) const CSV: Entry = Entry {
     name: "jmeter",
     about: "JMeter result files (.jtl) as CSV",
     recognise: Takes::File(|file| {
-        file.text().is_ok_and(|text| is_head(text.lines().next().unwrap_or_default()))
+        file.text().is_ok_and(|text| separator(text.lines().next().unwrap_or_default()).is_some())
     }),
     read: Takes::File(read_csv),
 };
@@ -37,9 +38,12 @@ pub(crate) const XML: Entry = Entry {
     read: Takes::File(read_xml),
 };
 
-fn is_head(line: &str) -> bool {
-    let names: Vec<&str> = line.split(',').collect();
-    ["timeStamp", "elapsed", "label"].iter().all(|name| names.contains(name))
+/// Returns what stands between the cells, if the line is the header of a table.
+fn separator(line: &str) -> Option<u8> {
+    [b',', b';', b'\t', b'|'].into_iter().find(|separator| {
+        let names: Vec<&str> = line.split(char::from(*separator)).map(str::trim).collect();
+        ["timeStamp", "elapsed", "label"].iter().all(|name| names.contains(name))
+    })
 }
 
 /// The requests of each label, in the order of the file.
@@ -56,7 +60,8 @@ struct Requests {
 struct Label {
     elapsed: Vec<f64>,
     waited: Vec<f64>,
-    bytes: f64,
+    /// Of all together; `None` if the file does not say.
+    bytes: Option<f64>,
     failures: f64,
 }
 
@@ -78,7 +83,9 @@ impl Requests {
         let of = &mut self.labels[place].1;
         of.elapsed.push(one.elapsed * MILLISECOND);
         of.waited.extend(one.waited.map(|time| time * MILLISECOND));
-        of.bytes += one.bytes.unwrap_or(0.0);
+        if let Some(bytes) = one.bytes {
+            *of.bytes.get_or_insert(0.0) += bytes;
+        }
         of.failures += f64::from(u8::from(!one.is_success));
         if let Some(started) = one.started {
             self.first = Some(self.first.map_or(started, |first| first.min(started)));
@@ -103,9 +110,9 @@ impl Requests {
             let metric = imported.benchmark(name, "failures", Unit::Count, Direction::Lower);
             parts.push(single(metric, of.failures));
             if let Some(seconds) = seconds {
-                for (measure, unit, sum) in
-                    [("requests", "requests/s", count), ("transfer", "B/s", of.bytes)]
-                {
+                let sums = [("requests", "requests/s", Some(count)), ("transfer", "B/s", of.bytes)];
+                for (measure, unit, sum) in sums {
+                    let Some(sum) = sum else { continue };
                     let unit = Unit::Named(unit.to_owned());
                     let metric = imported.benchmark(name, measure, unit, Direction::Higher);
                     parts.push(single(metric, sum / seconds));
@@ -120,7 +127,8 @@ impl Requests {
 const MILLISECOND: f64 = 1e-3;
 
 fn read_csv(file: &File) -> Result<Imported, ImportError> {
-    let mut table = Table::of(file)?;
+    let separator = file.text()?.lines().next().and_then(separator).unwrap_or(b',');
+    let mut table = Table::separated(file, separator, |_| true)?;
     for column in ["elapsed", "label"] {
         table.require(column)?;
     }

@@ -1,17 +1,22 @@
-//! Locust: `--csv` (`NAME_stats.csv`), and what it prints at the end.
+//! Locust: `--csv` (`NAME_stats.csv`), `--json`, and what it prints at the end.
 //!
 //! - CSV: `Type,Name,Request Count,Failure Count,Median Response Time,...,Requests/s,Failures/s,50%,...`, a row for each
 //!   request and `Aggregated`, times in milliseconds. Percentiles may be `N/A`.
 //! - The table that it prints has whole milliseconds: `GET /a  19 0(0.00%) | 16 4 94 11 | 16.42 0.00`. The last of the
 //!   tables counts.
+//! - JSON: a list of requests with `method`, `name`, `num_requests`, `num_failures`, `total_response_time`, and
+//!   `response_times`, which says how many took so many milliseconds, rounded. Rates are per second from the first request
+//!   of all to the last, as locust itself has them.
 //!
-//! A request is a benchmark; `Aggregated` is all of them.
+//! A request is a benchmark; `Aggregated` is all of them, which JSON does not have.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use becalm_model::{Direction, Part, Unit};
+use serde::Deserialize;
 
 use crate::imported::{Imported, single};
+use crate::json::{self, Maybe, Number, Text};
 use crate::lines::{self, lines, number};
 use crate::readers::table::Table;
 use crate::{Entry, File, ImportError, Takes};
@@ -23,6 +28,16 @@ pub(crate) const CSV: Entry = Entry {
         file.text().is_ok_and(|text| text.starts_with("Type,Name,Request Count,Failure Count,"))
     }),
     read: Takes::File(read_csv),
+};
+
+pub(crate) const JSON: Entry = Entry {
+    name: "locust-json",
+    about: "locust --json and --json-file (aggregates only)",
+    recognise: Takes::File(|file| {
+        let fields = ["\"num_requests\"", "\"total_response_time\"", "\"response_times\""];
+        json::names(file, &['['], &fields)
+    }),
+    read: Takes::File(read_json),
 };
 
 pub(crate) const TEXT: Entry = Entry {
@@ -125,6 +140,81 @@ fn read_csv(file: &File) -> Result<Imported, ImportError> {
     }
     let mut imported = Imported::of("locust");
     add(&mut imported, rows);
+    Ok(imported)
+}
+
+/// One request of `--json`, with times in milliseconds and points in time in seconds.
+#[derive(Deserialize)]
+struct Request {
+    name: Text,
+    method: Text,
+    start_time: Number,
+    last_request_timestamp: Number,
+    num_requests: Number,
+    num_none_requests: Number,
+    num_failures: Number,
+    total_response_time: Number,
+    min_response_time: Number,
+    max_response_time: Number,
+    /// How many took how long.
+    response_times: Maybe<BTreeMap<String, f64>>,
+}
+
+impl Request {
+    /// Returns the time within which this share of the requests was answered, as locust's tables have it.
+    fn percentile(&self, share: f64) -> Option<f64> {
+        let mut times: Vec<(f64, f64)> = self
+            .response_times
+            .iter()
+            .filter_map(|(time, count)| Some((number(time)?, *count)))
+            .collect();
+        times.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let all = self.num_requests.0?;
+        let wanted = (all * share).floor();
+        let mut left = all;
+        let is_reached = |(_, count): &&(f64, f64)| {
+            left -= count;
+            left <= wanted
+        };
+        times.iter().find(is_reached).map(|(time, _)| time * MILLISECOND)
+    }
+
+    /// Makes a row of it; `seconds` is how long there were requests.
+    fn row(&self, seconds: f64) -> Row {
+        let requests = self.num_requests.0.unwrap_or_default();
+        // Some requests have no time.
+        let timed = requests - self.num_none_requests.0.unwrap_or_default();
+        let mean = self.total_response_time.0.filter(|_| timed > 0.0).map(|sum| sum / timed);
+        let mean = mean.map(|mean| mean * MILLISECOND);
+        let of = |value: &Number| value.0.map(|value| value * MILLISECOND);
+        let figures = [
+            ("median", self.percentile(0.5)),
+            ("mean", mean),
+            ("minimum", of(&self.min_response_time)),
+            ("maximum", of(&self.max_response_time)),
+            ("p95", self.percentile(0.95)),
+            ("p99", self.percentile(0.99)),
+        ];
+        let figures =
+            figures.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        Row {
+            name: full_name(&self.method.0, &self.name.0),
+            time: mean.map(|mean| ("mean", mean)),
+            figures: figures.collect(),
+            rate: (seconds > 0.0).then(|| requests / seconds),
+            failures: self.num_failures.0,
+        }
+    }
+}
+
+fn read_json(file: &File) -> Result<Imported, ImportError> {
+    let requests: Vec<Request> = json::read(file)?;
+    let first = requests.iter().filter_map(|one| one.start_time.0).reduce(f64::min);
+    let last = requests.iter().filter_map(|one| one.last_request_timestamp.0).reduce(f64::max);
+    let seconds = first.zip(last).map_or(0.0, |(first, last)| last - first);
+    let mut imported = Imported::of("locust");
+    imported.started_at(first.unwrap_or(0.0));
+    add(&mut imported, requests.iter().map(|one| one.row(seconds)).collect());
     Ok(imported)
 }
 

@@ -9,6 +9,7 @@ mod damage;
 mod divan;
 mod go;
 mod libtest;
+mod load;
 mod reference;
 mod tables;
 mod wrk;
