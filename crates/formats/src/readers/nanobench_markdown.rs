@@ -4,7 +4,10 @@
 //!   unit of the benchmark, as `ns/byte` and `byte/s`; `relative` may stand before, counters behind. Rows of other units
 //!   have a head of their own.
 //! - The value is the median of the epochs, and `err%` their median absolute percentage error.
-//! - Names are between backquotes, with `:wavy_dash:` before those that vary too much.
+//! - Names are between backquotes, with `:wavy_dash:` before those that vary too much. A backquote in a name is written
+//!   twice, and a bar as it is.
+//! - `complexityN` may stand before the others: a head has it if the first row below it has, so cells are counted from the
+//!   end.
 
 use becalm_model::{Direction, Part, Unit};
 
@@ -51,10 +54,9 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             && !is_rule(&line)
         {
             parts.extend(
-                row(&mut imported, subject, (titles, *place), &cells(&line), &mut names)
-                    .ok_or_else(|| {
-                        ImportError::at_line(file, at, "a number below each title", line.trim())
-                    })?,
+                row(&mut imported, subject, (titles, *place), &line, &mut names).ok_or_else(
+                    || ImportError::at_line(file, at, "a number below each title", line.trim()),
+                )?,
             );
         }
     }
@@ -62,31 +64,61 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     Ok(imported)
 }
 
+/// Returns the cells of the figures in a row, and the name behind them.
+fn split(line: &str) -> Option<(Vec<&str>, String)> {
+    let (front, name) = match line.split_once('`') {
+        Some((front, rest)) => (front, quoted(rest)),
+        // Another program may have taken the backquotes away.
+        None => line.trim().trim_end_matches('|').rsplit_once('|').map(|(front, name)| {
+            (front, name.trim_start_matches(":wavy_dash:").trim().to_owned())
+        })?,
+    };
+    let front = front.trim_end().trim_end_matches(":wavy_dash:").trim_end();
+    Some((cells(front.strip_suffix('|').unwrap_or(front)), name))
+}
+
+/// Returns what stands until the next backquote that is not one of two.
+fn quoted(text: &str) -> String {
+    let mut name = String::new();
+    let mut rest = text.chars().peekable();
+    while let Some(next) = rest.next() {
+        if next == '`' && rest.next_if_eq(&'`').is_none() {
+            break;
+        }
+        name.push(next);
+    }
+    name
+}
+
 /// Reads a row; `None` if it is none.
 fn row(
     imported: &mut Imported,
     subject: usize,
     (titles, place): (&[String], usize),
-    cells: &[&str],
+    line: &str,
     names: &mut Names,
 ) -> Option<Vec<Part>> {
-    let name = cells.last()?.trim_start_matches(":wavy_dash:").trim();
-    let name = name.split("` (").next().unwrap_or(name).trim_matches('`');
-    let name = names.unique(if name.is_empty() { "benchmark" } else { name });
+    let (cells, name) = split(line)?;
+    // The last title is that of the names.
+    let of = |place: usize| {
+        let from_the_end = titles.len().checked_sub(place + 1)?;
+        cells.get(cells.len().checked_sub(from_the_end)?).copied()
+    };
+    let name = names.unique(if name.is_empty() { "benchmark" } else { &name });
     let (unit, _) = titles[place].split_once('/')?;
     let (_, factor) = units::unit(unit);
-    let value = number(cells.get(place)?)? * factor;
+    let value = number(of(place)?)? * factor;
     let metric = imported.benchmark(&name, "", Unit::Second, Direction::Lower);
     imported.stand_in(metric, "median");
     imported.summary(subject, metric, [("median", Some(value))]);
     let mut parts = vec![single(metric, value)];
-    for (title, cell) in titles.iter().zip(cells).skip(place + 3) {
+    for (at, title) in titles.iter().enumerate().skip(place + 3) {
         let (counted, direction) = match title.split_once('/') {
             Some((counted @ ("ins" | "cyc" | "bra"), _)) => (counted, Direction::Lower),
             _ => continue,
         };
         // Where counters cannot be read, there is nothing in the cell.
-        if let Some(count) = number(cell) {
+        if let Some(count) = of(at).and_then(number) {
             let metric = imported.benchmark(&name, counted, Unit::Count, direction);
             imported.stand_in(metric, "median");
             parts.push(single(metric, count));

@@ -1,9 +1,11 @@
 //! tinybench: what `console.table(bench.table())` prints.
 //!
 //! - From 3: `Task name`, `Latency avg (ns)`, `Latency med (ns)`, `Throughput avg (ops/s)`, ..., `Samples`. A cell is
-//!   `3908.7 ± 96.70%` or `902.00 ± 21.00`, in quotes.
+//!   `3908.7 ± 96.70%` or `902.00 ± 21.00`, in quotes: those that need no escape, as Node chooses them.
 //! - Up to 2: `Task Name`, `ops/sec`, `Average Time (ns)`, `Margin`, `Samples`.
 //! - A task that failed has its error in a column.
+
+use std::borrow::Cow;
 
 use becalm_model::{Direction, Unit};
 
@@ -23,6 +25,30 @@ pub(crate) const TEXT: Entry = Entry {
 fn cells(line: &str) -> Option<Vec<&str>> {
     let inner = line.trim().strip_prefix('│')?.strip_suffix('│')?;
     Some(inner.split('│').map(str::trim).collect())
+}
+
+/// Returns the text that stands in a cell, without quotes and escapes.
+fn plain(cell: &str) -> Cow<'_, str> {
+    let inner = ['\'', '"', '`']
+        .iter()
+        .find_map(|quote| cell.strip_prefix(*quote)?.strip_suffix(*quote))
+        .unwrap_or(cell);
+    if !inner.contains('\\') {
+        return Cow::Borrowed(inner);
+    }
+    let mut text = String::new();
+    let mut rest = inner.chars();
+    while let Some(next) = rest.next() {
+        match next {
+            '\\' => text.extend(rest.next().map(|escaped| match escaped {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            })),
+            other => text.push(other),
+        }
+    }
+    Cow::Owned(text)
 }
 
 fn head(line: &str) -> Option<Vec<String>> {
@@ -56,26 +82,26 @@ fn read(file: &File) -> Result<Imported, ImportError> {
         } else if let Some(cells) = cells(&line).filter(|_| !titles.is_empty()) {
             let of = |wanted: &[&str]| {
                 let at = titles.iter().position(|title| wanted.contains(&title.as_str()))?;
-                cells.get(at).map(|cell| cell.trim_matches('\'')).filter(|cell| !cell.is_empty())
+                cells.get(at).map(|cell| plain(cell)).filter(|cell| !cell.is_empty())
             };
-            let name = names.unique(of(&["Task name", "Task Name"]).unwrap_or("task"));
+            let name = names.unique(of(&["Task name", "Task Name"]).as_deref().unwrap_or("task"));
             let time = |wanted: &[&str]| -> Result<Option<f64>, ImportError> {
                 let Some(cell) = of(wanted) else { return Ok(None) };
-                let figure = cell.split('±').next().unwrap_or(cell);
+                let figure = cell.split('±').next().unwrap_or(&cell);
                 let value = number(figure)
-                    .ok_or_else(|| ImportError::at_line(file, at, "a time in each row", cell))?;
+                    .ok_or_else(|| ImportError::at_line(file, at, "a time in each row", &cell))?;
                 Ok(Some(value * NANOSECOND))
             };
             let mean = time(&["Latency avg (ns)", "Latency average (ns)", "Average Time (ns)"])?;
             let median = time(&["Latency med (ns)", "Latency median (ns)"])?;
             let known = median.map(|median| ("median", median)).or_else(|| Some(("mean", mean?)));
             let Some((statistic, value)) = known else {
-                imported.failed(name, of(&["Error"]).map(str::to_owned));
+                imported.failed(name, of(&["Error"]).map(Cow::into_owned));
                 continue;
             };
             let metric = imported.benchmark(&name, "", Unit::Second, Direction::Lower);
             imported.stand_in(metric, statistic);
-            let samples = of(&["Samples"]).and_then(number);
+            let samples = of(&["Samples"]).as_deref().and_then(number);
             imported.summary(
                 subject,
                 metric,

@@ -12,4 +12,5 @@ mod libtest;
 mod load;
 mod reference;
 mod tables;
+mod terminals;
 mod wrk;
