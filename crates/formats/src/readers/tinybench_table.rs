@@ -4,6 +4,8 @@
 //!   `3908.7 ± 96.70%` or `902.00 ± 21.00`, in quotes: those that need no escape, as Node chooses them.
 //! - Up to 2: `Task Name`, `ops/sec`, `Average Time (ns)`, `Margin`, `Samples`.
 //! - A task that failed has its error in a column.
+//! - Node calls the first column `(index)` and quotes texts, Deno `(idx)`, and Bun has no name for it and no quotes; there,
+//!   the stack of an error goes over several lines.
 
 use std::borrow::Cow;
 
@@ -23,19 +25,19 @@ pub(crate) const TEXT: Entry = Entry {
 
 /// Returns the cells of a row of `console.table`.
 fn cells(line: &str) -> Option<Vec<&str>> {
-    let inner = line.trim().strip_prefix('│')?.strip_suffix('│')?;
+    let inner = line.trim().strip_prefix('│')?;
+    // A cell of several lines ends the first of them.
+    let inner = inner.strip_suffix('│').unwrap_or(inner);
     Some(inner.split('│').map(str::trim).collect())
 }
 
 /// Returns the text that stands in a cell, without quotes and escapes.
 fn plain(cell: &str) -> Cow<'_, str> {
-    let inner = ['\'', '"', '`']
-        .iter()
-        .find_map(|quote| cell.strip_prefix(*quote)?.strip_suffix(*quote))
-        .unwrap_or(cell);
-    if !inner.contains('\\') {
-        return Cow::Borrowed(inner);
-    }
+    let quoted =
+        ['\'', '"', '`'].iter().find_map(|quote| cell.strip_prefix(*quote)?.strip_suffix(*quote));
+    let Some(inner) = quoted.filter(|inner| inner.contains('\\')) else {
+        return Cow::Borrowed(quoted.unwrap_or(cell));
+    };
     let mut text = String::new();
     let mut rest = inner.chars();
     while let Some(next) = rest.next() {
@@ -54,7 +56,7 @@ fn plain(cell: &str) -> Cow<'_, str> {
 fn head(line: &str) -> Option<Vec<String>> {
     let titles = cells(line)?;
     let has = |names: &[&str]| titles.iter().any(|title| names.contains(title));
-    let is_one = titles.first() == Some(&"(index)")
+    let is_one = titles.first().is_some_and(|title| ["(index)", "(idx)", ""].contains(title))
         && has(&["Task name", "Task Name"])
         && has(&[
             "Latency avg (ns)",

@@ -483,9 +483,9 @@ def tinybench_table(text):
     """The median where there is one, which stands behind the mean."""
     found = Found()
     for line in text.splitlines():
-        row = re.match(r"│ \d+ +│ (['\"`])(.*?)\1 +│ *(.*)", line)
+        row = re.match(r"│ +\d+ +│ (['\"`]?)(.*?)\1 +│ *(.*)", line)
         if row:
-            cells = [cell.strip(" '") for cell in row.group(3).split("│")]
+            cells = [cell.strip(" '\"") for cell in row.group(3).split("│")]
             cell = cells[1].split(" ± ")[0]
             if cell:
                 found.add("tinybench", row.group(2), "s", LOWER, float(cell) / 1e9)

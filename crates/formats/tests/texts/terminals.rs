@@ -45,6 +45,14 @@ fn mitata_has_ranges_and_percentiles_in_each_of_its_tables() {
 }
 
 #[test]
+fn tinybench_says_which_task_failed_whatever_runs_it() {
+    for path in ["v3.1_table.txt", "v5.1_table_bun.txt", "v5.1_table_deno.txt"] {
+        let record = import(&files(&format!("tinybench/{path}")), None).unwrap();
+        assert_eq!(failed(&record), [("throws", "no luck")], "{path}");
+    }
+}
+
+#[test]
 fn names_of_tinybench_have_no_quotes() {
     let table = |cell: &str| {
         format!(
@@ -57,6 +65,7 @@ fn names_of_tinybench_have_no_quotes() {
         ("`it's \"quoted\"`", "it's \"quoted\""),
         (r"'a\\b\n\'`\''", r"a\b NEWLINE'`'"),
         ("bare", "bare"),
+        (r"C:\new", r"C:\new"),
     ] {
         assert_eq!(names(&read(&table(cell))), [name.replace(" NEWLINE", "\n")], "{cell}");
     }
