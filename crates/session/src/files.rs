@@ -1,6 +1,7 @@
 //! Reading files, and writing them so that they are either whole or not there.
 
-use std::io::{ErrorKind, Read as _, Write};
+use std::io::{ErrorKind, IsTerminal as _, Read as _, Write};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
@@ -77,21 +78,29 @@ fn as_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
 pub const LARGEST: u64 = 2 << 30;
 
 /// Reads a file, or standard input for `-`. What has more than [`LARGEST`] bytes is refused before it fills the memory, and a
-/// device, such as `/dev/zero`, before it is read.
+/// device, such as `/dev/zero`, before it is read; a terminal is none, on which somebody types.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
     let bytes = if path == Path::new("-") {
-        all_of(std::io::stdin().lock())
+        let stdin = std::io::stdin();
+        stdin.as_fd().try_clone_to_owned().and_then(|same| {
+            refuse_device(&std::fs::File::from(same))?;
+            all_of(stdin.lock())
+        })
     } else {
         std::fs::File::open(path).and_then(|file| {
-            let kind = file.metadata()?.file_type();
-            let is_stdin = path.starts_with("/dev/fd") || path == Path::new("/dev/stdin");
-            if (kind.is_char_device() || kind.is_block_device()) && !is_stdin {
-                return Err(std::io::Error::other("it is a device and no file"));
-            }
+            refuse_device(&file)?;
             all_of(file)
         })
     };
     bytes.map_err(|source| FileError::Read { path: path.to_owned(), source })
+}
+
+fn refuse_device(file: &std::fs::File) -> std::io::Result<()> {
+    let kind = file.metadata()?.file_type();
+    if (kind.is_char_device() || kind.is_block_device()) && !file.is_terminal() {
+        return Err(std::io::Error::other("it is a device and no file"));
+    }
+    Ok(())
 }
 
 fn all_of(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
@@ -255,6 +264,27 @@ pub fn check_writable(path: &Path) -> Result<(), FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_device_is_refused_before_it_is_read() {
+        for device in ["/dev/zero", "/dev/urandom", "/dev/full", "/dev/null"] {
+            let error = read_bytes(Path::new(device)).unwrap_err().to_string();
+            assert_eq!(error, format!("cannot read {device}: it is a device and no file"));
+        }
+        let zeros = std::fs::File::open("/dev/zero").unwrap();
+        let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&zeros));
+        let error = read_bytes(Path::new(&path)).unwrap_err().to_string();
+        assert_eq!(error, format!("cannot read {path}: it is a device and no file"));
+    }
+
+    #[test]
+    fn a_pipe_is_read() {
+        let (reader, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"text").unwrap();
+        drop(writer);
+        let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&reader));
+        assert_eq!(read_bytes(Path::new(&path)).unwrap(), b"text");
+    }
 
     #[test]
     fn a_file_of_one_that_was_killed_is_in_nobodys_way() {

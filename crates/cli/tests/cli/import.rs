@@ -206,6 +206,24 @@ fn what_cannot_be_imported_says_where_and_why() {
 }
 
 #[test]
+fn a_device_is_refused_before_it_is_read() {
+    let env = env();
+    for device in ["/dev/zero", "/dev/urandom", "/dev/full"] {
+        for command in [&["import"][..], &["import", "--format", "go-bench"], &["stats"]] {
+            let output = env.run([command, &[device]].concat()).exits_with(4);
+            let expected = format!("cannot read {device}: it is a device and no file");
+            assert!(said(&output).contains(&expected), "{command:?}: {}", said(&output));
+        }
+    }
+    let mut command = env.command(["import", "-"]);
+    let zeros = std::fs::File::open("/dev/zero").unwrap();
+    let output = command.stdin(zeros).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.contains("it is a device and no file"), "{stderr}");
+}
+
+#[test]
 fn the_formats_are_listed() {
     let output = env().run(["import", "--formats"]).exits_with(0);
     assert!(output.stdout.contains("hyperfine  "), "{}", output.stdout);
