@@ -94,8 +94,10 @@ fn doubts(page: &mut Page, record: &Record, labels: &Labels) {
     let mut doubts = remarks::notes_that(record, labels, |note: &Note| !notes::explains(note));
     doubts.extend(limits.map(notes::limit));
     let written = if doubts.len() > NOTES { NOTES - 1 } else { doubts.len() };
-    for doubt in &doubts[..written] {
-        page.item(first_clause(doubt));
+    for (at, doubt) in doubts[..written].iter().enumerate() {
+        // Why a session ended early is the first of all.
+        let is_whole = doubts.len() == 1 || at == 0 && record.interrupted.is_some();
+        page.item(if is_whole { doubt } else { first_clause(doubt) });
     }
     let others = doubts.len() - written;
     if others > 0 {

@@ -222,7 +222,7 @@ fn twenty_columns_are_enough_for_everything_but_long_words() {
     let record = fixture::bare(&["A", "B"]);
     let style = &Style { width: 20, ..Style::PLAIN };
     for detail in [Detail::Short, Detail::Full] {
-        for line in comparison_text(&record, &[], detail, &style).lines() {
+        for line in comparison_text(&record, &[], detail, style).lines() {
             assert!(line.chars().count() <= 34, "{line}");
         }
     }

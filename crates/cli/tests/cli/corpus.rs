@@ -244,7 +244,7 @@ fn ask(env: &TestEnv, file: &Path, answer: &Value, differences: &mut Differences
     if let Some(text) = answer.get("text") {
         let is_added = |line: &&str| ADDED_LINES.iter().any(|added| line.contains(added));
         let now: Vec<&str> = output.stdout.lines().filter(|line| !is_added(line)).collect();
-        if command.first() == Some(&"show") {
+        if command[..].contains(&"show") {
             compare_shown(text, &now, &at, differences);
         } else if !is_reworded(text, &now) {
             compare(text, &now.into(), &at, differences);
@@ -275,8 +275,8 @@ fn ask(env: &TestEnv, file: &Path, answer: &Value, differences: &mut Differences
 }
 
 /// Returns the words of lines, which may break elsewhere where others were before them.
-fn words<'a>(lines: impl Iterator<Item = &'a str>) -> String {
-    lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
+fn words<'a>(lines: impl IntoIterator<Item = &'a str>) -> String {
+    lines.into_iter().flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ")
 }
 
 /// Puts what was said in other words since into those words.
@@ -292,11 +292,15 @@ fn is_reworded(before: &Value, now: &[&str]) -> bool {
 
 /// `show` prints more than it did, and nothing less.
 fn compare_shown(before: &Value, now: &[&str], at: &str, differences: &mut Differences) {
-    let now: Vec<String> = now.iter().map(|line| words(std::iter::once(*line))).collect();
-    for line in before.as_array().into_iter().flatten().filter_map(Value::as_str) {
-        let line = reworded(&words(std::iter::once(line)));
-        if !now.contains(&line) {
-            differences.add(format!("{at}: `{line}` is gone"));
+    let lines = before.as_array().into_iter().flatten().filter_map(Value::as_str);
+    let lines: Vec<&str> = lines.collect();
+    let now = words(now.iter().copied());
+    let is_there = |line: &str| now.contains(&words([line]));
+    // Lines break elsewhere where a sentence has other words now.
+    for gone in lines.chunk_by(|one, next| !is_there(one) && !is_there(next)) {
+        let text = words(gone.iter().copied());
+        if !now.contains(&text) && !now.contains(&reworded(&text)) {
+            differences.add(format!("{at}: `{text}` is gone"));
         }
     }
 }

@@ -209,7 +209,7 @@ fn a_precision_ends_a_run_when_the_interval_is_narrow_enough() {
 fn one_round_shows_of_no_metric_that_it_is_exact() {
     let env = env();
     let (a, b) = (prints("100"), prints("200"));
-    let output = env.compare(&["--metric", T, "-r", "1", &a, &b]).exits_with(3);
+    let output = env.compare(&["--verbose", "--metric", T, "-r", "1", &a, &b]).exits_with(3);
     assert!(output.stdout.contains("at least 2 are needed"), "{}", output.stdout);
     let _ = env.compare(&["--metric", T, "-r", "2", &a, &b]).exits_with(0);
 }
