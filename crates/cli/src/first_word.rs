@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn the_command_begins_at_the_first_word_that_is_no_flag() {
         check("becalm run ./old", "becalm run -- ./old");
-        check("becalm run 'sleep 0.1'", "becalm run -- 'sleep 0.1'");
+        check("becalm run 'ls -l'", "becalm run -- 'ls -l'");
         check("becalm run -r 5 -n x ./old --rounds 3", "becalm run -r 5 -n x -- ./old --rounds 3");
         check("becalm run -r5 --name=x ls -l", "becalm run -r5 --name=x -- ls -l");
         check("becalm run -L n 1,2 ls {n}", "becalm run -L n 1,2 -- ls {n}");

@@ -4,9 +4,7 @@ use becalm_model::{Record, Verdict};
 
 use crate::axis::Axis;
 use crate::box_violin::Beside;
-use crate::comparison_brief;
 use crate::comparison_table;
-use crate::detail::Detail;
 use crate::estimate;
 use crate::facts::pairs;
 use crate::labels::{Labels, meaning};
@@ -21,23 +19,7 @@ use becalm_model::DisturbedRun;
 
 /// Draws a comparison: the verdict in one sentence, the numbers, every run of both subjects on
 /// one axis, and what the reader has to know beside them.
-pub fn comparison_text(
-    record: &Record,
-    disturbed: &[DisturbedRun],
-    detail: Detail,
-    style: &Style,
-) -> String {
-    let labels = Labels::of(&record.subjects);
-    let mut page = Page::new(style);
-    match detail {
-        Detail::Short => comparison_brief::write(&mut page, record, &labels, disturbed),
-        Detail::Full => write(&mut page, record, &labels, disturbed),
-    }
-    page.finish()
-}
-
-/// Writes everything.
-fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
+pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     headline(page, record, labels);
     page.gap();
     legend(page, record, labels);

@@ -7,7 +7,6 @@ use crate::benchmarks;
 use crate::checks;
 use crate::comparison::{legend, notes_and_limits, strip_plot};
 use crate::conditions;
-use crate::detail::Detail;
 use crate::disturbed;
 use crate::estimate;
 use crate::facts::pairs;
@@ -18,7 +17,6 @@ use crate::page::Page;
 use crate::quantity::{Scale, count};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
-use crate::single_brief;
 use crate::steady;
 use crate::strip::Marks;
 use crate::style::{Role, Style};
@@ -28,40 +26,27 @@ pub(crate) const BINS: usize = 12;
 
 /// Draws the estimate of each subject, its distribution, what the order of its runs gives away,
 /// and under which conditions it was measured.
-pub fn run_text(
-    record: &Record,
-    disturbed: &[DisturbedRun],
-    detail: Detail,
-    style: &Style,
-) -> String {
-    let labels = Labels::of(&record.subjects);
-    let mut page = Page::new(style);
-    say_if_nothing(&mut page, record);
-    if detail != Detail::Full {
-        single_brief::write(&mut page, record, &labels, disturbed);
-        return page.finish();
-    }
+pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     for subject in 0..record.subjects.len() {
         page.gap();
-        estimates(&mut page, record, &labels, subject, Some(BINS));
+        estimates(page, record, labels, subject, Some(BINS));
         page.gap();
         page.say(&format!("Runs: {}.", disturbed::summary(record, disturbed, Some(subject))));
-        steady::section(&mut page, record, subject);
+        steady::section(page, record, subject);
     }
     if record.subjects.len() > 1
         && let Some(metric) = shown::headline_metric(record)
     {
         page.section(&format!("All subjects, {}", shown::metric_at(record, metric).name));
-        page.drawn(&strip_plot(record, &labels, metric, None, &[], Marks::All, style));
+        page.drawn(&strip_plot(record, labels, metric, None, &[], Marks::All, page.style));
         page.say_as(
             Role::Hint,
             "These subjects were not compared: use `becalm compare` for a verdict.",
         );
     }
-    outcomes::say(&mut page, record);
-    write_conditions(&mut page, record);
-    notes_and_limits(&mut page, record, &labels);
-    page.finish()
+    outcomes::say(page, record);
+    write_conditions(page, record);
+    notes_and_limits(page, record, labels);
 }
 
 /// Draws the statistics alone: what `becalm stats` says.
