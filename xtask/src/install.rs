@@ -124,6 +124,17 @@ pub(crate) fn for_vm() -> Vec<&'static str> {
     missing(VM_NEEDS)
 }
 
+/// Installs packages of Debian that are not there yet.
+pub(crate) fn debian(packages: &[&str]) -> Result<()> {
+    let is_there = |package: &&str| {
+        let query = ["--show", "--showformat", "${db:Status-Status}", *package];
+        capture(Command::new("dpkg-query").args(query)).is_ok_and(|text| text == "installed")
+    };
+    let missing: Vec<&str> = packages.iter().filter(|one| !is_there(one)).copied().collect();
+    ensure!(missing.is_empty() || apt(&missing), "these are needed: {}", missing.join(" "));
+    Ok(())
+}
+
 const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];
 
 fn missing(needs: &[Need]) -> Vec<&'static str> {

@@ -14,7 +14,6 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 
 use self::table::PROJECTS;
-use self::trial::Row;
 use crate::workspace::{Profile, build_becalm, root};
 
 /// Try published projects as they are: init, run --suite, compare --rev of two releases
@@ -23,8 +22,8 @@ pub(crate) struct Args {
     /// Which projects; all if none is named
     names: Vec<String>,
 
-    /// Write the table into docs/HARNESSES.md
-    #[arg(long, conflicts_with = "names")]
+    /// Write the table into docs/HARNESSES.md; projects that are not named keep the row that they have
+    #[arg(long)]
     write: bool,
 
     /// Use this becalm instead of building one
@@ -45,19 +44,20 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     // Not below this workspace, of which cargo would take their packages for members.
     let folder = std::env::temp_dir().join("becalm-projects");
-    let mut rows: Vec<Row> = Vec::new();
+    let path = root().join(PAGE);
+    let page = std::fs::read_to_string(&path)?;
+    let mut lines: Vec<String> = Vec::new();
     for project in PROJECTS {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == project.name) {
+            lines.extend(page::written(&page, project).filter(|_| args.write));
             continue;
         }
-        let row = trial::try_out(project, &becalm, &folder);
-        println!("{}", page::line(&row));
-        rows.push(row);
+        let line = page::line(&trial::try_out(project, &becalm, &folder));
+        println!("{line}");
+        lines.push(line);
     }
-    let text = page::text(&rows);
+    let text = page::text(&lines);
     if args.write {
-        let path = root().join(PAGE);
-        let page = std::fs::read_to_string(&path)?;
         std::fs::write(&path, page::spliced(&page, &text)?)?;
     } else {
         println!("\n{text}");

@@ -2,6 +2,7 @@
 
 use anyhow::{Result, bail};
 
+use super::table::Project;
 use super::trial::Row;
 
 const BEGIN: &str = "<!-- BEGIN: projects -->";
@@ -18,13 +19,19 @@ pub(super) fn line(row: &Row) -> String {
     format!("| {} | {older}, {newer} | {} | {result} |", row.name, row.harness)
 }
 
+/// Returns the row that a page has of a project, if it is of the releases that would be tried now.
+pub(super) fn written(page: &str, project: &Project) -> Option<String> {
+    let [older, newer] = project.releases;
+    let start = format!("| {} | {older}, {newer} |", project.name);
+    page.lines().find(|line| line.starts_with(&start)).map(str::to_owned)
+}
+
 /// Returns the whole table.
-pub(super) fn text(rows: &[Row]) -> String {
-    let worked = rows.iter().filter(|row| row.failure.is_none()).count();
-    let lines: Vec<String> = rows.iter().map(line).collect();
+pub(super) fn text(lines: &[String]) -> String {
+    let worked = lines.iter().filter(|line| line.ends_with("| works |")).count();
     format!(
         "{worked} of {} work.\n\n| project | releases | harness | result |\n| --- | --- | --- | --- |\n{}",
-        rows.len(),
+        lines.len(),
         lines.join("\n")
     )
 }
@@ -48,11 +55,21 @@ mod tests {
             harness: "go",
             failure: failure.map(str::to_owned),
         };
-        let text = text(&[row(None), row(Some("a | b"))]);
+        let text = text(&[line(&row(None)), line(&row(Some("a | b")))]);
         assert!(text.starts_with("1 of 2 work."));
         assert!(text.ends_with("| x | 1, 2 | go | works |\n| x | 1, 2 | go | a / b |"));
         let page = format!("a\n{BEGIN}\nold\n{END}\nb");
         assert_eq!(spliced(&page, "new").unwrap(), format!("a\n{BEGIN}\n\nnew\n\n{END}\nb"));
         assert!(spliced("a", "new").is_err());
+    }
+
+    #[test]
+    fn a_row_is_kept_if_it_is_of_the_same_releases() {
+        let project = &super::super::table::PROJECTS[0];
+        let [older, newer] = project.releases;
+        let row = format!("| {} | {older}, {newer} | criterion | works |", project.name);
+        let other = format!("| {} | 0, 1 | criterion | works |", project.name);
+        assert_eq!(written(&format!("a\n{other}\n{row}\nb"), project), Some(row));
+        assert_eq!(written(&other, project), None);
     }
 }

@@ -18,6 +18,7 @@ pub(super) fn fetch(project: &Project, release: &str, scratch: &Path, folder: &P
         Registry::Python => python(project.name, release, scratch)?,
         Registry::Npm => npm(project.name, release, scratch)?,
         Registry::Maven => maven(project.name, release, scratch)?,
+        Registry::Debian => debian(project.name, release, scratch)?,
     };
     fs::create_dir_all(folder)?;
     // What a client keeps for itself may be write-protected.
@@ -55,13 +56,13 @@ fn python(name: &str, release: &str, scratch: &Path) -> Result<PathBuf> {
     let wanted = format!("{name}=={release}");
     let download = ["-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", name, &wanted];
     capture(Command::new("python3").args(download).current_dir(scratch))?;
-    unpack(&only(scratch, ".tar.gz")?, scratch)
+    unpack(&only(scratch, &[".tar.gz"])?, scratch)
 }
 
 fn npm(name: &str, release: &str, scratch: &Path) -> Result<PathBuf> {
     let wanted = format!("{name}@{release}");
     capture(Command::new("npm").args(["pack", "--silent", &wanted]).current_dir(scratch))?;
-    unpack(&only(scratch, ".tgz")?, scratch)
+    unpack(&only(scratch, &[".tgz"])?, scratch)
 }
 
 /// Fetches the description and the sources, and lays them out as Maven has them.
@@ -87,13 +88,56 @@ fn maven(name: &str, release: &str, scratch: &Path) -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Returns the one file in a folder whose name ends so.
-fn only(folder: &Path, ending: &str) -> Result<PathBuf> {
+/// Lets apt fetch it from the releases of Debian after this machine's too, by lists of its own: those of the
+/// machine stay as they are.
+fn debian(name: &str, release: &str, scratch: &Path) -> Result<PathBuf> {
+    const RELEASES: [&str; 3] = ["bookworm", "trixie", "sid"];
+    const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    let format = "$(ORIGIN) $(REPO_URI)";
+    let known = capture(Command::new("apt-get").args(["indextargets", "--format", format]))?;
+    let archive = known
+        .lines()
+        .filter_map(|line| line.strip_prefix("Debian "))
+        .find(|archive| !archive.contains("-security"))
+        .context("this machine knows no archive of Debian; `apt-get update` may help")?;
+    let lists = RELEASES.map(|one| format!("deb-src [signed-by={KEYS}] {archive} {one} main\n"));
+    // The lists are the same for all projects.
+    let place = scratch.join("../../apt");
+    for folder in ["state/lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(place.join(folder))?;
+    }
+    let place = place.canonicalize()?;
+    fs::write(place.join("sources.list"), lists.concat())?;
+    let apt = |words: &[&str]| {
+        let mut command = Command::new("apt-get");
+        for (option, value) in [
+            ("Dir::Etc::sourcelist", place.join("sources.list")),
+            ("Dir::Etc::sourceparts", PathBuf::from("-")),
+            ("Dir::State", place.join("state")),
+            ("Dir::Cache", place.join("cache")),
+            ("APT::Sandbox::User", PathBuf::from("root")),
+        ] {
+            command.arg("-o").arg(format!("{option}={}", value.display()));
+        }
+        command.arg("--quiet=2").args(words).current_dir(scratch);
+        capture(&mut command).map(drop)
+    };
+    if !place.join("updated").is_file() {
+        apt(&["update"])?;
+        fs::write(place.join("updated"), "")?;
+    }
+    apt(&["source", "--tar-only", "--only-source", &format!("{name}={release}")])?;
+    unpack(&only(scratch, &[".orig.tar.xz", ".orig.tar.gz"])?, scratch)
+}
+
+/// Returns the one file in a folder whose name ends in one of these ways.
+fn only(folder: &Path, endings: &[&str]) -> Result<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        if path.to_string_lossy().ends_with(ending) {
-            found.push(path);
+        let name = path.to_string_lossy();
+        if endings.iter().any(|ending| name.ends_with(ending)) {
+            found.push(path.clone());
         }
     }
     ensure!(found.len() == 1, "{} archives are in {}", found.len(), folder.display());
@@ -105,6 +149,6 @@ fn unpack(archive: &Path, scratch: &Path) -> Result<PathBuf> {
     let folder = scratch.join("unpacked");
     fs::create_dir_all(&folder)?;
     let strip = "--strip-components=1";
-    run(Command::new("tar").arg("-xzf").arg(archive).arg(strip).arg("-C").arg(&folder))?;
+    run(Command::new("tar").arg("-xf").arg(archive).arg(strip).arg("-C").arg(&folder))?;
     Ok(folder)
 }

@@ -13,6 +13,8 @@ pub(super) enum Registry {
     Npm,
     /// Maven Central: the project's description and its sources.
     Maven,
+    /// Debian's archive: the release as its authors made it, without what Debian changes.
+    Debian,
 }
 
 /// One project.
@@ -36,6 +38,8 @@ pub(super) struct Project {
     pub(super) filter: Option<&'static str>,
     /// Variables that becalm is started with.
     pub(super) env: &'static [(&'static str, &'static str)],
+    /// What its users have installed, by the name of the language's packages, or of Debian's for C++.
+    pub(super) needs: &'static [&'static str],
 }
 
 const CRATE: Project = Project {
@@ -48,7 +52,11 @@ const CRATE: Project = Project {
     command: &[],
     filter: None,
     env: &[],
+    needs: &[],
 };
+
+/// Packages that are needed to run benchmarks of pytest.
+const PYTEST: &[&str] = &["pytest", "pytest-benchmark"];
 
 /// All of them.
 pub(super) const PROJECTS: &[Project] = &[
@@ -98,6 +106,34 @@ pub(super) const PROJECTS: &[Project] = &[
         ..CRATE
     },
     Project {
+        name: "smol_str",
+        releases: ["0.3.4", "0.3.7"],
+        only: "bench",
+        build: "cargo bench --quiet --bench bench --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "bench"],
+        filter: Some("format_ty"),
+        ..CRATE
+    },
+    Project {
+        name: "chili",
+        releases: ["0.2.0", "0.2.1"],
+        harness: "divan",
+        only: "overhead",
+        build: "cargo bench --quiet --bench overhead --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "overhead"],
+        filter: Some("no_overhead"),
+        ..CRATE
+    },
+    Project {
+        name: "arrayvec",
+        releases: ["0.7.6", "0.7.8"],
+        harness: "libtest",
+        only: "extend",
+        build: "cargo bench --quiet --bench extend --no-run",
+        command: &["cargo", "bench", "--quiet", "--bench", "extend"],
+        ..CRATE
+    },
+    Project {
         registry: Registry::Go,
         name: "github.com/google/uuid",
         releases: ["v1.5.0", "v1.6.0"],
@@ -120,6 +156,17 @@ pub(super) const PROJECTS: &[Project] = &[
         ..CRATE
     },
     Project {
+        registry: Registry::Go,
+        name: "github.com/tidwall/gjson",
+        releases: ["v1.20.1", "v1.20.2"],
+        harness: "go",
+        only: "go",
+        build: "go test -c -o bench .",
+        command: &["./bench"],
+        filter: Some("Valid"),
+        ..CRATE
+    },
+    Project {
         registry: Registry::Python,
         name: "pluggy",
         releases: ["1.5.0", "1.6.0"],
@@ -128,6 +175,52 @@ pub(super) const PROJECTS: &[Project] = &[
         command: &["python3", "-m", "pytest", "-o", "addopts=", "testing/benchmark.py"],
         filter: Some("hook"),
         env: &[("PYTHONPATH", "src")],
+        needs: PYTEST,
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Python,
+        name: "wcwidth",
+        releases: ["0.9.3", "0.9.4"],
+        harness: "pytest-benchmark",
+        only: "benchmarks",
+        command: &["python3", "-m", "pytest", "-o", "addopts=", "tests/test_benchmarks.py"],
+        filter: Some("wcwidth_ascii"),
+        env: &[("PYTHONPATH", ".")],
+        needs: PYTEST,
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Python,
+        name: "cattrs",
+        releases: ["26.2.0", "26.2.1"],
+        harness: "pytest-benchmark",
+        only: "enums",
+        command: &["python3", "-m", "pytest", "bench/test_enums.py"],
+        env: &[("PYTHONPATH", "src")],
+        needs: &["pytest", "pytest-benchmark", "attrs", "typing_extensions"],
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Python,
+        name: "inline-snapshot",
+        releases: ["0.36.0", "0.36.1"],
+        harness: "asv",
+        only: "asv",
+        command: &["python3", "-m", "asv", "run"],
+        filter: Some("PytestSession"),
+        env: &[("PYTHONPATH", "src")],
+        needs: &["asv", "pytest", "asttokens", "executing", "rich", "black", "dirty-equals"],
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Npm,
+        name: "fast-uri",
+        releases: ["4.2.2", "4.2.3"],
+        harness: "tinybench",
+        only: "bench",
+        build: "cd benchmark && npm install --no-audit --no-fund",
+        command: &["npm", "run", "--silent", "--prefix", "benchmark", "bench"],
         ..CRATE
     },
     Project {
@@ -149,6 +242,30 @@ pub(super) const PROJECTS: &[Project] = &[
         build: "mvn --quiet --batch-mode -DskipTests package",
         command: &["java", "-jar", "target/benchmarks.jar"],
         filter: Some("JMHSample_02"),
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Debian,
+        name: "cctz",
+        releases: ["2.4+dfsg1-2", "2.5+dfsg1-1"],
+        harness: "google-benchmark",
+        only: "cctz_benchmark",
+        build: "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build --target cctz_benchmark",
+        command: &["./build/cctz_benchmark"],
+        filter: Some("BM_Difference"),
+        needs: &["libbenchmark-dev", "libgmock-dev", "libgtest-dev"],
+        ..CRATE
+    },
+    Project {
+        registry: Registry::Debian,
+        name: "ftxui",
+        releases: ["5.0.0-2", "6.1.9-2"],
+        harness: "google-benchmark",
+        only: "ftxui-benchmark",
+        build: "cmake -S . -B build -DCMAKE_BUILD_TYPE=Release -DFTXUI_BUILD_TESTS=ON && \
+                cmake --build build --target ftxui-benchmark",
+        command: &["./build/ftxui-benchmark"],
+        needs: &["libbenchmark-dev", "libgmock-dev", "libgtest-dev"],
         ..CRATE
     },
 ];

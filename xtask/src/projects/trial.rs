@@ -52,13 +52,16 @@ fn steps(project: &Project, becalm: &Path, folder: &Path) -> Result<()> {
     said(&words).map(drop)
 }
 
-/// Returns where programs are looked for: Python with the harness goes before that of the machine.
+/// Returns where programs are looked for: Python with what the project needs goes before that of the machine.
 fn path(project: &Project, folder: &Path) -> Result<OsString> {
     let path = std::env::var_os("PATH").unwrap_or_default();
+    if project.registry == Registry::Debian {
+        install::debian(project.needs)?;
+    }
     if project.registry != Registry::Python {
         return Ok(path);
     }
-    let python = install::python(&folder.join("python"), &["pytest", "pytest-benchmark"])?;
+    let python = install::python(&folder.join("python"), project.needs)?;
     let before = python.parent().map(Path::to_owned);
     Ok(std::env::join_paths(before.into_iter().chain(std::env::split_paths(&path)))?)
 }
