@@ -1,6 +1,7 @@
 //! Benchmarks of `CMake` projects: executables whose name or libraries say so.
 
 mod calls;
+mod conditions;
 
 use std::collections::BTreeSet;
 
@@ -23,8 +24,10 @@ pub(super) fn find(tree: &Tree) -> Finds {
         .collect();
     let mut finds = Finds::default();
     for file in &files {
-        for call in file.calls.iter().filter(|call| call.name == "add_executable") {
-            add(tree, &files, file, call, &mut finds);
+        for at in 0..file.calls.len() {
+            if file.calls[at].name == "add_executable" {
+                add(tree, &files, file, at, &mut finds);
+            }
         }
     }
     finds
@@ -43,8 +46,9 @@ impl File<'_> {
     }
 }
 
-/// Adds an executable, if it is a benchmark.
-fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, call: &Call, finds: &mut Finds) {
+/// Adds the executable of a call, if it is a benchmark.
+fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, at: usize, finds: &mut Finds) {
+    let call = &file.calls[at];
     let Some(target) = call.words.first() else { return };
     if call.words.iter().any(|word| matches!(word.as_str(), "ALIAS" | "IMPORTED")) {
         return;
@@ -82,8 +86,10 @@ fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, call: &Call, finds: &mu
     if filter.is_some() {
         comments.push("the filter keeps its tests out".to_owned());
     }
-    let options: Vec<String> =
-        options(files, top).iter().map(|name| format!(" -D{name}=ON")).collect();
+    let options: Vec<String> = options(files, top, &conditions::needed(files, file, at))
+        .iter()
+        .map(|name| format!(" -D{name}=ON"))
+        .collect();
     finds.benchmarks.push(Found {
         name: key(target),
         command: vec![format!("./build/{}", join(&place, target))],
@@ -141,8 +147,9 @@ fn output_folder(files: &[File<'_>], top: &str) -> Option<String> {
     (!place.contains('$')).then(|| place.trim_start_matches('/').to_owned())
 }
 
-/// Returns the switches of a project by which its benchmarks are built.
-fn options(files: &[File<'_>], top: &str) -> BTreeSet<String> {
+/// Returns the switches of a project by which its benchmarks are built: those that are called after them, and those
+/// that the target needs.
+fn options(files: &[File<'_>], top: &str, needed: &[&str]) -> BTreeSet<String> {
     let is_switch =
         |call: &&Call| matches!(call.name.as_str(), "option" | "cmake_dependent_option");
     let calls = files.iter().filter(|file| is_of(files, file, top)).flat_map(|file| &file.calls);
@@ -150,7 +157,8 @@ fn options(files: &[File<'_>], top: &str) -> BTreeSet<String> {
     let plain = |name: &&String| {
         // What says how to install or to check them only costs time.
         let is_of_benchmarks = name.contains("BENCH") && !name.starts_with("BENCHMARK_");
-        is_of_benchmarks && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        (is_of_benchmarks || needed.contains(&name.as_str()))
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     names.filter(plain).cloned().collect()
 }
