@@ -134,6 +134,28 @@ mod tests {
     }
 
     #[test]
+    fn scripts_of_tinybench_may_print_json_or_the_table_of_the_library() {
+        let folder = ResultFolder::create().unwrap();
+        let found = |text: &str| {
+            let values =
+                readings(harness("tinybench").unwrap(), &folder, Some(text.as_bytes())).unwrap();
+            let nanoseconds = |one: BenchmarkValue| (one.metric.name, (one.value * 1e9).round());
+            values.into_iter().map(nanoseconds).collect::<Vec<_>>()
+        };
+        let json = r#"[{"name": "a", "result": {"latency": {"mean": 3, "p50": 2}}}]"#;
+        assert_eq!(found(json), [("a".to_owned(), 2e6)]);
+        let table = "x benchmark\n\
+             ┌─────────┬───────────┬───────────────────┬───────────────────┐\n\
+             │ (index) │ Task name │ Latency avg (ns)  │ Latency med (ns)  │\n\
+             ├─────────┼───────────┼───────────────────┼───────────────────┤\n\
+             │ 0       │ 'b: x'    │ '5207.4 ± 20.57%' │ '1045.0 ± 141.00' │\n\
+             └─────────┴───────────┴───────────────────┴───────────────────┘\n";
+        let again = table.replace("b: x", "c: x");
+        let both = found(&format!("{table}{again}"));
+        assert_eq!(both, [("b: x".to_owned(), 1045.0), ("c: x".to_owned(), 1045.0)]);
+    }
+
+    #[test]
     fn a_harness_that_wrote_nothing_is_named() {
         let folder = ResultFolder::create().unwrap();
         let error = readings(harness("hyperfine").unwrap(), &folder, None).unwrap_err();

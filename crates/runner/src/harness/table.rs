@@ -276,10 +276,11 @@ pub const HARNESSES: &[Harness] = &[
             plain(command, &early, &[format!("--benchmark-json={}", path(terms))])
         },
     },
-    // A library without a command line: the script prints the tasks as JSON, and says itself how long.
+    // A library without a command line: the script prints the tasks as JSON or, as most do, in the library's table, and
+    // says itself how long.
     Harness {
         name: "tinybench",
-        format: Some("tinybench"),
+        format: None,
         place: ResultsPlace::Output,
         filters: false,
         invoke: |command, _| plain(command, &[], &[]),
