@@ -13,7 +13,8 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
-use self::table::PROJECTS;
+use self::table::{PROJECTS, Project};
+use self::trial::Row;
 use crate::workspace::{Profile, build_becalm, root};
 
 /// Try published projects as they are: init, run --suite, compare --rev of two releases
@@ -44,23 +45,22 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     };
     // Not below this workspace, of which cargo would take their packages for members.
     let folder = std::env::temp_dir().join("becalm-projects");
-    let path = root().join(PAGE);
-    let page = std::fs::read_to_string(&path)?;
-    let mut lines: Vec<String> = Vec::new();
-    for project in PROJECTS {
-        if !args.names.is_empty() && !args.names.iter().any(|name| name == project.name) {
-            lines.extend(page::written(&page, project).filter(|_| args.write));
-            continue;
-        }
-        let line = page::line(&trial::try_out(project, &becalm, &folder));
-        println!("{line}");
-        lines.push(line);
+    let mut rows: Vec<Row> = Vec::new();
+    let is_wanted =
+        |project: &Project| args.names.is_empty() || args.names.iter().any(|n| n == project.name);
+    for project in PROJECTS.iter().filter(|project| is_wanted(project)) {
+        let row = trial::try_out(project, &becalm, &folder);
+        println!("{}", page::line(&row));
+        rows.push(row);
     }
-    let text = page::text(&lines);
     if args.write {
-        std::fs::write(&path, page::spliced(&page, &text)?)?;
+        // Read now and not before: the trials take long enough for somebody to change the page.
+        let path = root().join(PAGE);
+        let page = std::fs::read_to_string(&path)?;
+        std::fs::write(&path, page::spliced(&page, &page::text(&page::merged(&page, &rows)))?)?;
     } else {
-        println!("\n{text}");
+        let lines: Vec<String> = rows.iter().map(page::line).collect();
+        println!("\n{}", page::text(&lines));
     }
     Ok(())
 }

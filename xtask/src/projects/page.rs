@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use super::table::Project;
+use super::table::{PROJECTS, Project};
 use super::trial::Row;
 
 const BEGIN: &str = "<!-- BEGIN: projects -->";
@@ -19,8 +19,14 @@ pub(super) fn line(row: &Row) -> String {
     format!("| {} | {older}, {newer} | {} | {result} |", row.name, row.harness)
 }
 
+/// Returns the rows of all projects: those that were tried, and what the page has of the others.
+pub(super) fn merged(page: &str, rows: &[Row]) -> Vec<String> {
+    let row = |project: &Project| rows.iter().find(|row| row.name == project.name).map(line);
+    PROJECTS.iter().filter_map(|one| row(one).or_else(|| written(page, one))).collect()
+}
+
 /// Returns the row that a page has of a project, if it is of the releases that would be tried now.
-pub(super) fn written(page: &str, project: &Project) -> Option<String> {
+fn written(page: &str, project: &Project) -> Option<String> {
     let [older, newer] = project.releases;
     let start = format!("| {} | {older}, {newer} |", project.name);
     page.lines().find(|line| line.starts_with(&start)).map(str::to_owned)
@@ -64,12 +70,16 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_kept_if_it_is_of_the_same_releases() {
+    fn a_row_is_kept_if_it_is_of_the_same_releases_and_not_tried_again() {
         let project = &super::super::table::PROJECTS[0];
         let [older, newer] = project.releases;
         let row = format!("| {} | {older}, {newer} | criterion | works |", project.name);
         let other = format!("| {} | 0, 1 | criterion | works |", project.name);
-        assert_eq!(written(&format!("a\n{other}\n{row}\nb"), project), Some(row));
+        assert_eq!(written(&format!("a\n{other}\n{row}\nb"), project), Some(row.clone()));
         assert_eq!(written(&other, project), None);
+        assert_eq!(merged(&format!("{row}\n{other}"), &[]), [row]);
+        let releases = project.releases;
+        let again = Row { name: project.name, releases, harness: "go", failure: None };
+        assert_eq!(merged("", &[again]).len(), 1);
     }
 }
