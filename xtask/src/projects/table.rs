@@ -40,6 +40,8 @@ pub(super) struct Project {
     pub(super) env: &'static [(&'static str, &'static str)],
     /// What its users have installed, by the name of the language's packages, or of Debian's for C++.
     pub(super) needs: &'static [&'static str],
+    /// The one edit that helps, if it does not work as it is.
+    pub(super) edit: Option<&'static str>,
 }
 
 const CRATE: Project = Project {
@@ -53,6 +55,7 @@ const CRATE: Project = Project {
     filter: None,
     env: &[],
     needs: &[],
+    edit: None,
 };
 
 /// Packages that are needed to run benchmarks of pytest.
@@ -181,13 +184,14 @@ pub(super) const PROJECTS: &[Project] = &[
     Project {
         registry: Registry::Python,
         name: "wcwidth",
-        releases: ["0.9.3", "0.9.4"],
+        releases: ["0.5.2", "0.5.3"],
         harness: "pytest-benchmark",
         only: "benchmarks",
         command: &["python3", "-m", "pytest", "-o", "addopts=", "tests/test_benchmarks.py"],
         filter: Some("wcwidth_ascii"),
         env: &[("PYTHONPATH", ".")],
         needs: PYTEST,
+        edit: Some("its conftest.py has a `benchmark` fixture of its own: remove that"),
         ..CRATE
     },
     Project {
@@ -198,7 +202,7 @@ pub(super) const PROJECTS: &[Project] = &[
         only: "enums",
         command: &["python3", "-m", "pytest", "bench/test_enums.py"],
         env: &[("PYTHONPATH", "src")],
-        needs: &["pytest", "pytest-benchmark", "attrs", "typing_extensions"],
+        needs: &["pytest", "pytest-benchmark", "attrs", "typing_extensions", "msgspec", "orjson"],
         ..CRATE
     },
     Project {
@@ -211,6 +215,9 @@ pub(super) const PROJECTS: &[Project] = &[
         filter: Some("PytestSession"),
         env: &[("PYTHONPATH", "src")],
         needs: &["asv", "pytest", "asttokens", "executing", "rich", "black", "dirty-equals"],
+        edit: Some(
+            "its benchmarks start processes elsewhere: `setup = \"python3 -m pip install .\"`",
+        ),
         ..CRATE
     },
     Project {
@@ -231,6 +238,7 @@ pub(super) const PROJECTS: &[Project] = &[
         only: "benchmark",
         build: "npm install --no-audit --no-fund",
         command: &["npm", "run", "--silent", "benchmark"],
+        edit: Some("the package does not ask for it: `npm install tinybench`"),
         ..CRATE
     },
     Project {
@@ -242,6 +250,7 @@ pub(super) const PROJECTS: &[Project] = &[
         build: "mvn --quiet --batch-mode -DskipTests package",
         command: &["java", "-jar", "target/benchmarks.jar"],
         filter: Some("JMHSample_02"),
+        edit: Some("its build looks for a file above its own folder: `-Dlicense.skip` in `setup`"),
         ..CRATE
     },
     Project {

@@ -28,7 +28,11 @@ const ANSWERS: [i32; 2] = [0, 3];
 
 /// Tries one project.
 pub(super) fn try_out(project: &Project, becalm: &Path, folder: &Path) -> Row {
-    let failure = steps(project, becalm, folder).err().map(|error| format!("{error:#}"));
+    let failure = steps(project, becalm, folder).err().map(|error| {
+        // Where it was tried is nobody's concern.
+        let said = format!("{error:#}").replace(&format!("{}/", folder.display()), "");
+        project.edit.map_or(said.clone(), |edit| format!("{said} ({edit})"))
+    });
     Row { name: project.name, releases: project.releases, harness: project.harness, failure }
 }
 
@@ -85,10 +89,14 @@ fn answered(
     Ok(said)
 }
 
-/// Returns the last lines of what was said, as one.
+/// Returns the last lines of what was said, as one: without becalm's count of what failed, and without what
+/// interpreters and builds print below every error.
 fn last(said: &str) -> String {
-    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    lines[lines.len().saturating_sub(4)..].join("; ")
+    const NOISE: [&str; 8] =
+        ["suite: ", "error: 1 of 1", "^", "at ", "Node.js v", "}", "requireStack", "[ERROR] [Help"];
+    let is_noise = |line: &str| line.is_empty() || NOISE.iter().any(|word| line.starts_with(word));
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !is_noise(line)).collect();
+    lines[lines.len().saturating_sub(2)..].join("; ")
 }
 
 #[cfg(test)]
@@ -97,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_failure_is_told_by_its_last_lines() {
-        assert_eq!(last("1\n2\n\n 3\n4\n5\n"), "2; 3; 4; 5");
+        assert_eq!(last("1\n2\n\n 3\n  ^^^\nerror: 1 of 1 benchmark failed"), "2; 3");
         assert_eq!(last(""), "");
     }
 }
