@@ -123,15 +123,15 @@ fn append(page: &mut String, becalm: &Path, path: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Returns the names in the list `Commands:` of a help text.
+/// Returns the names of the commands that a help text lists, in one list or in groups, between its usage and its options.
 fn subcommands(help: &str) -> Vec<&str> {
     help.lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        // Names are indented by two; continued descriptions by more.
-        .filter_map(|line| line.strip_prefix("  ").filter(|rest| !rest.starts_with(' ')))
-        .filter_map(|line| line.split_whitespace().next())
+        .skip_while(|line| !line.starts_with("Usage:"))
+        .take_while(|line| *line != "Options:")
+        // Names are indented by two, arguments stand in brackets; continued descriptions are indented by more.
+        .filter_map(|line| line.strip_prefix("  "))
+        .filter(|rest| rest.starts_with(|first: char| first.is_ascii_lowercase()))
+        .filter_map(|line| line.split_once("  ").map(|(name, _)| name))
         .filter(|name| *name != "help")
         .collect()
 }
@@ -179,6 +179,9 @@ mod tests {
         let help = "Does things.\n\nUsage: x <COMMAND>\n\nCommands:\n  one     First\n          \
                     and more\n  two-b   Second\n  help    Print this\n\nOptions:\n  -h  Help\n";
         assert_eq!(subcommands(help), ["one", "two-b"]);
-        assert!(subcommands("no list").is_empty());
+        let groups = "Usage: x <COMMAND>\n\nRead:\n  one  First\n\nMore:\n  two  Second\n\nOptions:\n  -h  x\n";
+        assert_eq!(subcommands(groups), ["one", "two"]);
+        let leaf = "Usage: x [FILE]\n\nArguments:\n  [FILE]  It\n\nOptions:\n  -h  Help\n";
+        assert!(subcommands(leaf).is_empty() && subcommands("no list").is_empty());
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
     ui.print("\n2. A program against one that does 2 % more work\n\n")?;
     let compared = session(
-        vec![subject("workload", AMOUNT), subject("2 % more work", AMOUNT + AMOUNT / 50)],
+        vec![subject("workload", AMOUNT), subject("2 % more", AMOUNT + AMOUNT / 50)],
         false,
         ui,
     )?;

@@ -30,7 +30,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         };
         found = inner.clone();
     }
-    let text = found.render_long_help();
+    let is_whole = args.words.is_empty();
+    let text = if is_whole { found.render_help() } else { found.render_long_help() };
     ui.print(&text.ansi().to_string())?;
     Ok(Exit::Done)
 }

@@ -49,12 +49,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = margin, help_heading = "Deciding")]
     margin: Option<f64>,
 
+    #[command(flatten)]
+    pub(crate) flags: MeasureFlags,
+
     /// Print everything: medians, spread, notes, limits; `becalm show` prints it afterwards, too
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
-
-    #[command(flatten)]
-    pub(crate) flags: MeasureFlags,
 }
 
 /// Reads a margin.

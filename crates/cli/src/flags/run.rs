@@ -35,12 +35,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) suite: SuiteFlags,
 
+    #[command(flatten)]
+    pub(crate) flags: MeasureFlags,
+
     /// Print everything: histogram, checks, conditions, notes, limits; `becalm show` prints most of it afterwards
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
-
-    #[command(flatten)]
-    pub(crate) flags: MeasureFlags,
 }
 
 impl Args {
