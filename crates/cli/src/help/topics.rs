@@ -67,6 +67,7 @@ noisier program.
   becalm check          what is noisy about this machine, with the remedies
   becalm noise probe    when CPUs are taken away from a busy loop, and by whom
   becalm noise ablate   what each remedy brings here, measured
+  becalm noise --help   the command itself
 ";
 
 const LIMITS: &str = "\
