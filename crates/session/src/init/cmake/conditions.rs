@@ -26,6 +26,20 @@ pub(super) fn needed<'a>(files: &'a [File<'_>], file: &'a File<'_>, at: usize) -
     found
 }
 
+/// Returns the folder in which `CMake` is when it reads a file: what is included is read where it is asked for.
+pub(super) fn folder_of<'a>(files: &'a [File<'_>], file: &'a File<'_>) -> &'a str {
+    let mut at = file;
+    for _ in 0..DEEPEST {
+        if base(at.path) == "CMakeLists.txt" {
+            break;
+        }
+        let asks = |above: &&File<'_>| above.calls.iter().any(|call| leads(above, call, at));
+        let Some(above) = files.iter().find(asks) else { break };
+        at = above;
+    }
+    at.folder
+}
+
 /// Says whether a call has `CMake` read another file.
 fn leads(file: &File<'_>, call: &Call, to: &File<'_>) -> bool {
     let Some(word) = call.words.first() else { return false };

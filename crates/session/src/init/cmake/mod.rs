@@ -49,6 +49,7 @@ impl File<'_> {
 /// Adds the executable of a call, if it is a benchmark.
 fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, at: usize, finds: &mut Finds) {
     let call = &file.calls[at];
+    let folder = conditions::folder_of(files, file);
     let Some(target) = call.words.first() else { return };
     if call.words.iter().any(|word| matches!(word.as_str(), "ALIAS" | "IMPORTED")) {
         return;
@@ -58,7 +59,7 @@ fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, at: usize, finds: &mut 
     let mut filter = None;
     if harness == Some("catch2") {
         // Most programs of Catch2 are tests alone.
-        let sources = sources(tree, file.folder, &call.words[1..]);
+        let sources = sources(tree, folder, &call.words[1..]);
         if !says_so && !holds_benchmarks(&sources) {
             return;
         }
@@ -74,8 +75,8 @@ fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, at: usize, finds: &mut 
         ));
         return;
     }
-    let top = top_of(files, file.folder);
-    let inside = file.folder.strip_prefix(top).unwrap_or(file.folder).trim_start_matches('/');
+    let top = top_of(files, folder);
+    let inside = folder.strip_prefix(top).unwrap_or(folder).trim_start_matches('/');
     let place = output_folder(files, top).unwrap_or_else(|| inside.to_owned());
     if harness.is_none() {
         finds.doubts.push(format!(
@@ -289,6 +290,16 @@ mod tests {
                 ),
             ]
         );
+    }
+
+    #[test]
+    fn a_target_of_an_included_file_is_built_where_that_is_asked_for() {
+        let finds = find(&tree(&[
+            ("lib/CMakeLists.txt", "project(x)\ninclude(cmake/bench.cmake)"),
+            ("lib/cmake/bench.cmake", "add_executable(x_bench src/x.cc)"),
+        ]));
+        let found = &finds.benchmarks[0];
+        assert_eq!((found.folder.as_str(), found.command[0].as_str()), ("lib", "./build/x_bench"));
     }
 
     #[test]
