@@ -80,6 +80,8 @@ fn answered(
 ) -> Result<String> {
     let mut command = Command::new(becalm);
     command.args(words).envs(project.env.iter().copied());
+    // Each project builds in its own folder, whatever this one does.
+    command.env_remove("CARGO_TARGET_DIR");
     command.env("PATH", path).env("NO_COLOR", "1").current_dir(home).stdin(Stdio::null());
     let output = command.output().with_context(|| format!("cannot start {}", becalm.display()))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -89,14 +91,19 @@ fn answered(
     Ok(said)
 }
 
-/// Returns the last lines of what was said, as one: without becalm's count of what failed, and without what
-/// interpreters and builds print below every error.
+/// Returns what was said in the end, as one line: of what a program says about its failure the line with the reason,
+/// else the last two without becalm's count of what failed.
 fn last(said: &str) -> String {
-    const NOISE: [&str; 8] =
-        ["suite: ", "error: 1 of 1", "^", "at ", "Node.js v", "}", "requireStack", "[ERROR] [Help"];
+    const REASONS: [&str; 5] =
+        ["No such file", "Cannot find", "cannot find", "Error: ", "[ERROR] "];
+    const NOISE: [&str; 3] = ["suite: ", "warning: 2 rounds", "error: 1 of 1"];
     let is_noise = |line: &str| line.is_empty() || NOISE.iter().any(|word| line.starts_with(word));
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !is_noise(line)).collect();
-    lines[lines.len().saturating_sub(2)..].join("; ")
+    let is_reason = |line: &&&str| REASONS.iter().any(|word| line.contains(word));
+    match lines.iter().find(is_reason) {
+        Some(reason) => (*reason).to_owned(),
+        None => lines[lines.len().saturating_sub(2)..].join("; "),
+    }
 }
 
 #[cfg(test)]
@@ -104,8 +111,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failure_is_told_by_its_last_lines() {
-        assert_eq!(last("1\n2\n\n 3\n  ^^^\nerror: 1 of 1 benchmark failed"), "2; 3");
+    fn a_failure_is_told_by_its_reason_or_its_last_lines() {
+        assert_eq!(last("1\n2\n\n 3\nerror: 1 of 1 benchmark failed"), "2; 3");
+        assert_eq!(
+            last("x\nError: Cannot find module 'y'\n  at z\n}"),
+            "Error: Cannot find module 'y'"
+        );
         assert_eq!(last(""), "");
     }
 }
