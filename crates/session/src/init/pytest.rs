@@ -28,6 +28,13 @@ pub(super) fn find(tree: &Tree) -> Finds {
                 .to_owned(),
         );
     }
+    for (path, text) in tree.named("conftest.py") {
+        if text.contains("def benchmark(") {
+            finds.doubts.push(format!(
+                "{path} has a `benchmark` fixture of its own, by which pytest-benchmark measures nothing"
+            ));
+        }
+    }
     for path in files {
         let folder = project_of(tree, path);
         let inside = path.strip_prefix(folder).unwrap_or(path).trim_start_matches('/');
@@ -125,6 +132,17 @@ mod tests {
         let list = "[tool.pytest.ini_options]\naddopts = [\n  \"--cov=x\",\n]\n";
         assert_eq!(command("pyproject.toml", list), without);
         assert_eq!(command("pytest.ini", "[pytest]\naddopts = -q -rn\nx = -n\n"), plain);
+    }
+
+    #[test]
+    fn a_fixture_of_the_projects_own_is_told() {
+        let finds = find(&tree(&[
+            ("requirements.txt", "pytest-benchmark"),
+            ("t/conftest.py", "@pytest.fixture\ndef benchmark():\n    return lambda f: f()\n"),
+            ("t/test_a.py", "def test_a(benchmark): pass"),
+        ]));
+        assert_eq!((finds.benchmarks.len(), finds.doubts.len()), (1, 1));
+        assert!(finds.doubts[0].starts_with("t/conftest.py has a `benchmark` fixture"));
     }
 
     #[test]
