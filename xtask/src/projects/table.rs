@@ -40,7 +40,7 @@ pub(super) struct Project {
     pub(super) env: &'static [(&'static str, &'static str)],
     /// What its users have installed, by the name of the language's packages, or of Debian's for C++.
     pub(super) needs: &'static [&'static str],
-    /// The one edit that helps, if it does not work as it is.
+    /// If it does not work as it is: the edit that helps, or what stands in the way after it.
     pub(super) edit: Option<&'static str>,
 }
 
@@ -89,7 +89,7 @@ pub(super) const PROJECTS: &[Project] = &[
         command: &["cargo", "bench", "--quiet", "--bench", "words"],
         filter: Some("english"),
         edit: Some(
-            "the package leaves out the texts that its benchmarks read: copy `benches/texts` there",
+            "the package leaves out `benches/texts`, which its benchmarks read; no edit was tried",
         ),
         ..CRATE
     },
@@ -219,7 +219,7 @@ pub(super) const PROJECTS: &[Project] = &[
         env: &[("PYTHONPATH", "src")],
         needs: &["asv", "pytest", "asttokens", "executing", "rich", "black", "dirty-equals"],
         edit: Some(
-            "its benchmarks start processes elsewhere: `setup = \"python3 -m pip install .\"`",
+            "with `python3 -m pip install .` and pydantic it prints tables of parameters, which becalm leaves out",
         ),
         ..CRATE
     },
@@ -241,7 +241,9 @@ pub(super) const PROJECTS: &[Project] = &[
         only: "benchmark",
         build: "npm install --no-audit --no-fund",
         command: &["npm", "run", "--silent", "benchmark"],
-        edit: Some("the package does not ask for it: `npm install tinybench`"),
+        edit: Some(
+            "Cannot find module 'tinybench'; with `npm install tinybench` its script says `req.prepare is not a function`",
+        ),
         ..CRATE
     },
     Project {
