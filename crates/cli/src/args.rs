@@ -133,15 +133,18 @@ impl Command {
     }
 }
 
-/// Returns the whole command line, for completions.
+/// Returns the whole command line with its help, for completions and for those who ask.
 pub(crate) fn command() -> clap::Command {
     help::arranged(Cli::command())
 }
 
 /// Parses the arguments, runs the command and says what went wrong.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
-    let arguments = first_word::separate(command(), arguments.into_iter().collect());
-    let arguments = match optional_values::join(command(), arguments) {
+    // Without its help, which takes longer to arrange than all the rest and is seldom wanted.
+    let mut line = Cli::command();
+    line.build();
+    let arguments = first_word::separate(&line, arguments.into_iter().collect());
+    let arguments = match optional_values::join(&line, arguments) {
         Ok(arguments) => arguments,
         Err(error) => {
             Ui::new(false).error(&error);
@@ -151,10 +154,11 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     if arguments.len() < 2 {
         return Ui::new(false).print(help::START).map_or_else(|error| error.exit, |()| Exit::Done);
     }
-    let parsed = command().try_get_matches_from(&arguments);
-    let cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => cli,
+    let parsed = line.try_get_matches_from(&arguments);
+    let (cli, matches) = match parsed.and_then(|it| Ok((Cli::from_arg_matches(&it)?, it))) {
+        Ok(parsed) => parsed,
         Err(error) => {
+            let error = command().try_get_matches_from(&arguments).err().unwrap_or(error);
             if let Some(better) = foreign_flags::better(&error, &arguments) {
                 Ui::new(false).error(&better);
                 return better.exit;
@@ -172,7 +176,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let root = SysRoot::default();
     let leftovers =
         if cli.command.uses_the_machine() { put_back_leftovers(&root, &ui) } else { Exit::Done };
-    let has = |flag| has_flag(&arguments, flag);
+    let has = |flag| has_flag(&matches, flag);
     let rights =
         if has("keep_root") { Ok(()) } else { cli.command.rights().take(has("keep_privileges")) };
     if let Err(error) = rights {
@@ -189,9 +193,8 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
 }
 
 /// Says whether the command has a switch of its own, by its name in the code.
-fn has_flag(arguments: &[OsString], name: &str) -> bool {
-    let Ok(matches) = Cli::command().try_get_matches_from(arguments) else { return false };
-    let mut innermost = &matches;
+fn has_flag(matches: &clap::ArgMatches, name: &str) -> bool {
+    let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
     }

@@ -5,10 +5,10 @@ use std::ffi::OsString;
 
 use crate::optional_values::{Word, innermost, meaning};
 
-/// Puts `--` before the command, where the innermost command takes nothing else and none is there.
-pub(crate) fn separate(mut command: clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
-    command.build();
-    let (inner, begin) = innermost(&command, &words);
+/// Puts `--` before the command, where the innermost command takes nothing else and none is there. `command` is
+/// built.
+pub(crate) fn separate(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
+    let (inner, begin) = innermost(command, &words);
     let mut positionals = inner.get_positionals();
     let is_alone =
         positionals.next().is_some_and(clap::Arg::is_last_set) && positionals.next().is_none();
@@ -59,12 +59,18 @@ fn values(flag: &clap::Arg, word: &str, next: Option<&OsString>) -> usize {
 mod tests {
     use super::*;
 
+    fn built() -> clap::Command {
+        let mut command = crate::args::command();
+        command.build();
+        command
+    }
+
     #[track_caller]
     fn check(line: &str, expected: &str) {
         let words = |line: &str| -> Vec<OsString> {
             shell_words::split(line).unwrap().into_iter().map(OsString::from).collect()
         };
-        assert_eq!(separate(crate::args::command(), words(line)), words(expected), "{line}");
+        assert_eq!(separate(&built(), words(line)), words(expected), "{line}");
     }
 
     #[test]

@@ -49,13 +49,13 @@ pub(crate) enum Word {
     Either,
 }
 
-/// Joins values to the flags of `command` that they follow.
+/// Joins values to the flags of `command`, which is built, that they follow.
 ///
 /// # Errors
 ///
 /// A word that may be the value of the flag before it, or a command.
 pub(crate) fn join(
-    command: clap::Command,
+    command: &clap::Command,
     words: Vec<OsString>,
 ) -> Result<Vec<OsString>, CommandError> {
     let flags = Optional::of(command, &words);
@@ -94,9 +94,8 @@ struct Optional {
 
 impl Optional {
     /// Returns those of the innermost command that `words` name.
-    fn of(mut command: clap::Command, words: &[OsString]) -> Vec<Self> {
-        command.build();
-        innermost(&command, words).0.get_arguments().filter_map(Self::new).collect()
+    fn of(command: &clap::Command, words: &[OsString]) -> Vec<Self> {
+        innermost(command, words).0.get_arguments().filter_map(Self::new).collect()
     }
 
     fn new(arg: &clap::Arg) -> Option<Self> {
@@ -162,13 +161,19 @@ fn unclear(flag: &str, word: &str) -> CommandError {
 mod tests {
     use super::*;
 
+    fn built() -> clap::Command {
+        let mut command = crate::args::command();
+        command.build();
+        command
+    }
+
     fn words(line: &str) -> Vec<OsString> {
         shell_words::split(line).unwrap().into_iter().map(OsString::from).collect()
     }
 
     #[track_caller]
     fn check(line: &str, expected: &str) {
-        let joined = join(crate::args::command(), words(line)).unwrap();
+        let joined = join(&built(), words(line)).unwrap();
         assert_eq!(joined, words(expected), "{line}");
     }
 
@@ -209,7 +214,7 @@ mod tests {
     #[test]
     fn what_may_be_either_is_refused() {
         for line in ["becalm compare --shell ./a ./b", "becalm compare -S myshell ./a ./b"] {
-            let error = join(crate::args::command(), words(line)).unwrap_err();
+            let error = join(&built(), words(line)).unwrap_err();
             assert!(error.message.contains("may be the shell or a command"), "{error:?}");
         }
     }
@@ -231,8 +236,6 @@ mod tests {
             }
             command.get_subcommands().for_each(check);
         }
-        let mut command = crate::args::command();
-        command.build();
-        check(&command);
+        check(&built());
     }
 }

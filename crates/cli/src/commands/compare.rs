@@ -64,7 +64,7 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
         ..Request::new("compare", RecordKind::Comparison, terms, subjects, arguments)
     };
     let finished = conduct(request, ui)?;
-    let detail = args.detail();
+    let detail = args.verbose.detail();
     finished.report(|record, disturbed| comparison_text(record, disturbed, detail, ui.style()), ui)
 }
 

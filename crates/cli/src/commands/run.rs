@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
         ..Request::new("run", RecordKind::Run, terms, subjects, arguments)
     };
     let finished = conduct(request, ui)?;
-    let detail = args.detail();
+    let detail = args.verbose.detail();
     finished.report(|record, disturbed| run_text(record, disturbed, detail, ui.style()), ui)
 }
 

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, RunTerms, SubjectSource, Terms, Unlimited};
-use becalm_report::Detail;
 
 use super::measure::{MeasureFlags, command_of, stop};
+use super::verbose::VerboseFlag;
 use super::{checked, replace};
 use crate::error::CommandError;
 
@@ -52,9 +52,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) flags: MeasureFlags,
 
-    /// Print everything: medians, spread, notes, limits; `becalm show` prints it afterwards, too
-    #[arg(short, long, help_heading = "Output")]
-    verbose: bool,
+    #[command(flatten)]
+    pub(crate) verbose: VerboseFlag,
 }
 
 /// Reads a margin.
@@ -67,11 +66,6 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 pub(crate) const MARGIN: f64 = 0.01;
 
 impl Args {
-    /// Returns how much of the report is printed.
-    pub(crate) fn detail(&self) -> Detail {
-        if self.verbose { Detail::Full } else { Detail::Short }
-    }
-
     /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_else(|| Terms { margin: MARGIN, ..Terms::default() });

@@ -11,6 +11,7 @@ mod parameters;
 pub(crate) mod run;
 mod suite;
 mod tune;
+mod verbose;
 pub(crate) mod words;
 
 pub(crate) use conditions::ConditionFlags;

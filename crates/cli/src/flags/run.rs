@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, Stop, SubjectSource, Terms, Unlimited};
-use becalm_report::Detail;
 
 use super::measure::{MeasureFlags, line_of, stop};
 use super::suite::SuiteFlags;
+use super::verbose::VerboseFlag;
 use crate::error::CommandError;
 
 /// Time after which no further run starts, unless the user says otherwise.
@@ -38,17 +38,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) flags: MeasureFlags,
 
-    /// Print everything: histogram, checks, conditions, notes, limits; `becalm show` prints most of it afterwards
-    #[arg(short, long, help_heading = "Output")]
-    verbose: bool,
+    #[command(flatten)]
+    pub(crate) verbose: VerboseFlag,
 }
 
 impl Args {
-    /// Returns how much of the report is printed.
-    pub(crate) fn detail(&self) -> Detail {
-        if self.verbose { Detail::Full } else { Detail::Short }
-    }
-
     /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_default();
