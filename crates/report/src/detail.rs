@@ -16,6 +16,18 @@ pub enum Detail {
     Full,
 }
 
+/// Writes a report on a page.
+type Write = fn(&mut Page, &Record, &Labels, &[DisturbedRun]);
+
+impl Detail {
+    fn choose(self, short: Write, full: Write) -> Write {
+        match self {
+            Self::Short => short,
+            Self::Full => full,
+        }
+    }
+}
+
 /// Returns the report of a comparison: what `becalm compare` prints.
 pub fn comparison_text(
     record: &Record,
@@ -23,13 +35,8 @@ pub fn comparison_text(
     detail: Detail,
     style: &Style,
 ) -> String {
-    let labels = Labels::of(&record.subjects);
-    let mut page = Page::new(style);
-    match detail {
-        Detail::Short => comparison_brief::write(&mut page, record, &labels, disturbed),
-        Detail::Full => comparison::write(&mut page, record, &labels, disturbed),
-    }
-    page.finish()
+    let write = detail.choose(comparison_brief::write, comparison::write);
+    written(record, disturbed, write, style)
 }
 
 /// Returns the report of subjects that were not compared: what `becalm run` prints.
@@ -39,12 +46,11 @@ pub fn run_text(
     detail: Detail,
     style: &Style,
 ) -> String {
-    let labels = Labels::of(&record.subjects);
+    written(record, disturbed, detail.choose(single_brief::write, single::write), style)
+}
+
+fn written(record: &Record, disturbed: &[DisturbedRun], write: Write, style: &Style) -> String {
     let mut page = Page::new(style);
-    single::say_if_nothing(&mut page, record);
-    match detail {
-        Detail::Short => single_brief::write(&mut page, record, &labels, disturbed),
-        Detail::Full => single::write(&mut page, record, &labels, disturbed),
-    }
+    write(&mut page, record, &Labels::of(&record.subjects), disturbed);
     page.finish()
 }

@@ -18,7 +18,7 @@ use crate::remarks;
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
-use crate::single::{BINS, estimates, given, say_if_nothing, write_conditions};
+use crate::single::{Drawn, estimates, given, say_if_nothing, write_conditions};
 use crate::steady;
 use crate::strip::Marks;
 use crate::style::{Role, Style};
@@ -123,7 +123,7 @@ fn details(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[Distu
         RecordKind::Run if !shown::is_suite(record) => {
             for subject in 0..record.subjects.len() {
                 page.gap();
-                estimates(page, record, labels, subject, Some(BINS));
+                estimates(page, record, labels, subject, Drawn::Everything);
                 steady::section(page, record, subject);
             }
         }

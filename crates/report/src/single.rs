@@ -22,14 +22,15 @@ use crate::strip::Marks;
 use crate::style::{Role, Style};
 
 /// Bins of the histogram that stands in a longer report.
-pub(crate) const BINS: usize = 12;
+const BINS: usize = 12;
 
 /// Draws the estimate of each subject, its distribution, what the order of its runs gives away,
 /// and under which conditions it was measured.
 pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
+    say_if_nothing(page, record);
     for subject in 0..record.subjects.len() {
         page.gap();
-        estimates(page, record, labels, subject, Some(BINS));
+        estimates(page, record, labels, subject, Drawn::Everything);
         page.gap();
         page.say(&format!("Runs: {}.", disturbed::summary(record, disturbed, Some(subject))));
         steady::section(page, record, subject);
@@ -55,7 +56,7 @@ pub fn stats_text(record: &Record, style: &Style) -> String {
     let mut page = Page::new(style);
     for subject in 0..record.subjects.len() {
         page.gap();
-        estimates(&mut page, record, &labels, subject, None);
+        estimates(&mut page, record, &labels, subject, Drawn::Nothing);
     }
     say_if_nothing(&mut page, record);
     given(&mut page, record, &labels);
@@ -87,13 +88,24 @@ pub(crate) fn write_conditions(page: &mut Page, record: &Record) {
     pairs(page, rows.iter().map(|(name, value)| (*name, value.as_str())));
 }
 
-/// Draws everything about one subject; with `bins` also its plots.
+/// What is drawn of a subject.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Drawn {
+    /// Its statistics alone.
+    Nothing,
+    /// Its runs too, and of the checks those that warn; nothing about the metrics that do not lead.
+    Runs,
+    /// Its histogram too.
+    Everything,
+}
+
+/// Writes the statistics of one subject, with what is drawn of it.
 pub(crate) fn estimates(
     page: &mut Page,
     record: &Record,
     labels: &Labels,
     subject: usize,
-    bins: Option<usize>,
+    drawn: Drawn,
 ) {
     let style = *page.style;
     let metrics: Vec<usize> = (shown::full_metrics(record).into_iter())
@@ -126,17 +138,22 @@ pub(crate) fn estimates(
         let at = Some(shown::confidence(record));
         page.table(&estimate::statistics(&summary, &scale, at));
         together(page, record, subject, metric, &scale);
-        if let Some(bins) = bins {
+        if drawn == Drawn::Everything {
             page.gap();
-            page.drawn(&histogram(&sample, &description.unit, bins, None, &style));
-            page.gap();
-            page.drawn(&one_strip(record, labels, subject, metric, Marks::All, &style));
+            page.drawn(&histogram(&sample, &description.unit, BINS, None, &style));
         }
-        page.gap();
+        if drawn != Drawn::Nothing {
+            page.gap();
+            let marks = if drawn == Drawn::Runs { Marks::Runs } else { Marks::All };
+            page.drawn(&one_strip(record, labels, subject, metric, marks, &style));
+        }
+        if drawn != Drawn::Runs {
+            page.gap();
+        }
         for finding in checks::findings(&sample, &scale) {
             if finding.is_warning {
                 page.say_as(Role::Warning, &finding.text);
-            } else {
+            } else if drawn != Drawn::Runs {
                 page.say(&finding.text);
             }
         }
@@ -155,20 +172,14 @@ pub(crate) fn estimates(
         return;
     }
     let others = estimate::other_metrics(record, subject, &metrics, style.unicode);
-    if !others.is_empty() {
+    if drawn != Drawn::Runs && !others.is_empty() {
         page.gap();
         page.table(&others);
     }
 }
 
 /// Lists the values of all processes together, where each gave several.
-pub(crate) fn together(
-    page: &mut Page,
-    record: &Record,
-    subject: usize,
-    metric: usize,
-    scale: &Scale,
-) {
+fn together(page: &mut Page, record: &Record, subject: usize, metric: usize, scale: &Scale) {
     let parts = record.measured(subject).filter_map(|run| run.part(metric));
     let values: Vec<f64> = parts.flat_map(|part| part.iterations.iter().copied()).collect();
     let runs = record.measured(subject).count();
@@ -183,7 +194,7 @@ pub(crate) fn together(
     page.table(&estimate::statistics(&summary, scale, None));
 }
 
-pub(crate) fn legend_of(page: &mut Page, record: &Record, subject: usize) {
+fn legend_of(page: &mut Page, record: &Record, subject: usize) {
     if let Some(subject) = record.subjects.get(subject) {
         page.indented(&crate::labels::description(subject));
     }
