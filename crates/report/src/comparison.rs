@@ -23,20 +23,12 @@ pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed
     headline(page, record, labels);
     page.gap();
     legend(page, record, labels);
-    numbers(page, record, labels);
-
-    page.gap();
-    for remark in remarks::measured(record, disturbed) {
-        page.say(&remark);
-    }
-    for remark in remarks::next_steps(record, labels) {
-        page.say_as(Role::Inconclusive, &remark);
-    }
+    body(page, record, labels, disturbed);
     notes_and_limits(page, record, labels);
 }
 
-/// Writes the tables, and every run.
-pub(crate) fn numbers(page: &mut Page, record: &Record, labels: &Labels) {
+/// Writes what stands below the verdict: the tables, every run, what they rest on, and what to do next.
+pub(crate) fn body(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     for (title, table) in comparison_table::tables(record, labels, page.style.unicode) {
         if title.is_empty() {
             page.gap();
@@ -49,6 +41,14 @@ pub(crate) fn numbers(page: &mut Page, record: &Record, labels: &Labels) {
         page.indented("* decides");
     }
     distributions(page, record, labels);
+
+    page.gap();
+    for remark in remarks::measured(record, disturbed) {
+        page.say(&remark);
+    }
+    for remark in remarks::next_steps(record, labels) {
+        page.say_as(Role::Inconclusive, &remark);
+    }
 }
 
 /// Comparisons up to which each has its sentence.

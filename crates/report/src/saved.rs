@@ -4,7 +4,7 @@ use becalm_model::{DisturbedRun, Record, RecordKind};
 
 use crate::benchmarks;
 use crate::box_violin::Beside;
-use crate::comparison::{headlines, legend, notes_and_limits, numbers, strip_plot};
+use crate::comparison::{body, headlines, legend, notes_and_limits, strip_plot};
 use crate::conditions;
 use crate::disturbed;
 use crate::estimate;
@@ -14,7 +14,6 @@ use crate::notes::sentence;
 use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
-use crate::remarks;
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
@@ -114,11 +113,7 @@ pub fn import_text(record: &Record, style: &Style) -> String {
 fn details(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     match record.kind {
         RecordKind::Comparison if !record.is_of_one_program() => {
-            numbers(page, record, labels);
-            page.gap();
-            for remark in remarks::measured(record, disturbed) {
-                page.say(&remark);
-            }
+            body(page, record, labels, disturbed);
         }
         RecordKind::Run if !shown::is_suite(record) => {
             for subject in 0..record.subjects.len() {

@@ -254,3 +254,9 @@ fn a_short_comparison_fits_on_a_screen_and_keeps_what_puts_it_in_doubt() {
 fn a_short_run_has_the_estimate_and_every_run() {
     insta::assert_snapshot!(run_text(&fixture::single(), &disturbed(), Detail::Short, &UNICODE));
 }
+
+#[test]
+fn what_is_shown_afterwards_says_what_to_do_next() {
+    let text = show_text(&fixture::undecided(), &disturbed(), &UNICODE);
+    assert!(text.contains("about 40 more rounds (2.8 s) would decide"), "{text}");
+}
