@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let is_wanted =
         |project: &Project| args.names.is_empty() || args.names.iter().any(|n| n == project.name);
     for project in PROJECTS.iter().filter(|project| is_wanted(project)) {
-        let row = trial::try_out(project, &becalm, &folder);
+        let row = trial::try_out(project, &becalm, &folder)?;
         println!("{}", page::line(&row));
         rows.push(row);
     }

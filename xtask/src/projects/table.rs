@@ -3,7 +3,7 @@
 /// Where a project is published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Registry {
-    /// crates.io.
+    /// Cargo's.
     Cargo,
     /// The Go module proxy.
     Go,
@@ -255,7 +255,9 @@ pub(super) const PROJECTS: &[Project] = &[
         build: "mvn --quiet --batch-mode -DskipTests package",
         command: &["java", "-jar", "target/benchmarks.jar"],
         filter: Some("JMHSample_02"),
-        edit: Some("its build looks for a file above its own folder: `-Dlicense.skip` in `setup`"),
+        edit: Some(
+            "its build looks for a file above its own folder: `-Dlicense.skip` in `setup` may help, which was not tried",
+        ),
         ..CRATE
     },
     Project {

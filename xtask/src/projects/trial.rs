@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 
 use super::place::{repository, tag};
 use super::table::{Project, Registry};
@@ -26,14 +26,42 @@ pub(super) struct Row {
 /// How becalm ends with an answer, and without one for some benchmarks.
 const ANSWERS: [i32; 2] = [0, 3];
 
+/// From here on an exit code names the signal that ended it.
+const FIRST_SIGNAL: i32 = 128;
+
+/// A trial that a signal ended: it says nothing about the project.
+#[derive(Debug)]
+struct CutOff;
+
+impl std::fmt::Display for CutOff {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("it was ended by a signal")
+    }
+}
+
+impl std::error::Error for CutOff {}
+
 /// Tries one project.
-pub(super) fn try_out(project: &Project, becalm: &Path, folder: &Path) -> Row {
-    let failure = steps(project, becalm, folder).err().map(|error| {
-        // Where it was tried is nobody's concern.
-        let said = format!("{error:#}").replace(&format!("{}/", folder.display()), "");
-        project.edit.map_or(said.clone(), |edit| format!("{said} ({edit})"))
-    });
-    Row { name: project.name, releases: project.releases, harness: project.harness, failure }
+///
+/// # Errors
+///
+/// A trial that was cut off.
+pub(super) fn try_out(project: &Project, becalm: &Path, folder: &Path) -> Result<Row> {
+    let failure = match steps(project, becalm, folder) {
+        Ok(()) => None,
+        Err(error) if error.is::<CutOff>() => return Err(error.context(project.name)),
+        Err(error) => Some(said(&error, project, folder)),
+    };
+    Ok(Row { name: project.name, releases: project.releases, harness: project.harness, failure })
+}
+
+/// Writes why a project failed, and the edit that helps; where it was tried is nobody's concern.
+fn said(error: &anyhow::Error, project: &Project, folder: &Path) -> String {
+    let said = format!("{error:#}").replace(&format!("{}/", folder.display()), "");
+    match project.edit {
+        Some(edit) => format!("{said} ({edit})"),
+        None => said,
+    }
 }
 
 fn steps(project: &Project, becalm: &Path, folder: &Path) -> Result<()> {
@@ -85,10 +113,12 @@ fn answered(
     command.env("PATH", path).env("NO_COLOR", "1").current_dir(home).stdin(Stdio::null());
     let output = command.output().with_context(|| format!("cannot start {}", becalm.display()))?;
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if !output.status.code().is_some_and(|code| ANSWERS.contains(&code)) {
-        bail!("{}: {}", words[0], last(&said));
+    match output.status.code() {
+        Some(code) if ANSWERS.contains(&code) => Ok(said),
+        Some(code) if code < FIRST_SIGNAL => bail!("{}: {}", words[0], last(&said)),
+        // becalm itself, or what it had started and passed on.
+        _ => Err(anyhow!(CutOff)),
     }
-    Ok(said)
 }
 
 /// Returns what was said in the end, as one line: of what a program says about its failure the line with the reason,
@@ -109,6 +139,20 @@ fn last(said: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trial_that_was_cut_off_is_no_failure_of_the_project() {
+        let ended = |code: &str| {
+            let (sh, here) = (Path::new("/bin/sh"), Path::new("/"));
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            answered(&super::super::table::PROJECTS[0], sh, here, &path, &["-c", code])
+        };
+        for code in ["exit 143", "kill -9 $$"] {
+            assert!(ended(code).unwrap_err().is::<CutOff>(), "{code}");
+        }
+        assert!(ended("exit 3").is_ok());
+        assert_eq!(ended("echo no >&2; exit 4").unwrap_err().to_string(), "-c: no");
+    }
 
     #[test]
     fn a_failure_is_told_by_its_reason_or_its_last_lines() {
