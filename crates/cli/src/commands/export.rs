@@ -17,7 +17,7 @@ use crate::ui::Ui;
 ///
 /// Reads what `becalm run` and `becalm compare` saved with --export-json, and the files of other tools, so
 /// that it also turns one tool's files into another's. Several files are taken as further processes of the
-/// same benchmarks. What a format cannot hold is told on standard error.
+/// same benchmarks. becalm reports on standard error what a format cannot hold.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files and folders of other tools; `-` is standard input

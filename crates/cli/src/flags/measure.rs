@@ -86,7 +86,7 @@ pub(crate) struct MeasureFlags {
     /// Which benchmarks of the harness to run, written as it wants it
     #[arg(long, value_name = "PATTERN", requires = "harness", help_heading = "Harness")]
     pub(crate) filter: Option<String>,
-    /// How long each benchmark may be timed in one process, for harnesses that can be told; becalm makes
+    /// How long each benchmark may be timed in one process, for harnesses with such a setting; becalm makes
     /// more processes, not longer ones. Processes of at most half a second can have a real-time class
     /// [default: 20ms]
     #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Harness")]

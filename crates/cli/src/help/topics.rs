@@ -12,7 +12,8 @@ pub(crate) fn topic(name: &str) -> Option<&'static str> {
 const VERDICT: &str = "\
 A comparison ends with one of four verdicts:
 
-  faster, slower  the interval of the change excludes zero
+  faster, slower  the interval of the change lies on one side of zero, and not
+                  inside the margin
   equivalent      the interval lies inside the margin: any change is too small to
                   matter (see `becalm help margin`)
   inconclusive    the interval is too wide to say either

@@ -64,7 +64,7 @@ pub(crate) struct Args {
 /// How changes are found, as flags.
 #[derive(Debug, Clone, clap::Args)]
 struct FindingFlags {
-    /// Smallest relative change that is told; by default what becalm.toml says, or any
+    /// Smallest relative change to report; by default what becalm.toml says, or any
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Finding")]
     margin: Option<f64>,
     /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1% to 10%

@@ -34,8 +34,8 @@ const TRACED: usize = 1;
 /// softirqs, page faults, the hypervisor (needs root)
 ///
 /// With a command, it is run again and again, every other time without the trace, so that the cost of
-/// the trace is known too. Without one, the CPUs are watched for a while, and everything is told that
-/// would have kept a program from them; of the flags only `--duration` and `--json` are for that.
+/// the trace is known too. Without one, becalm watches the CPUs for a while and reports everything that
+/// would have kept a program from them; of the flags only `--duration` and `--json` apply then.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
