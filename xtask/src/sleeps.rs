@@ -23,6 +23,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/kernel/src/wait.rs", 1),
             ("crates/lab/src/probe/siblings.rs", 1),
             ("crates/machine/src/service/serve.rs", 1),
+            ("crates/machine/src/tune/late.rs", 1),
             ("crates/machine/src/tune/lock.rs", 1),
             ("crates/machine/src/tune/target/group.rs", 1),
             ("crates/runner/src/pace.rs", 2),

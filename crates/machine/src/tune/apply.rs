@@ -7,6 +7,7 @@ use becalm_model::{Change, Nature};
 use serde::{Deserialize, Serialize};
 
 use super::journal::{JournalFile, JournalFileError};
+use super::late;
 use super::target::{self, is, tells_late};
 use crate::{Reading, SysRoot};
 
@@ -94,6 +95,14 @@ pub fn apply(
             change.nature == Nature::Follows && answers.last().is_some_and(Result::is_err);
         answers.push(if is_cut_off { Err(cut_off()) } else { make(root, change) });
     }
+    let taken = changes.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
+    let is_shown = |change: &Change| {
+        let now = target::read(root, &change.target).value();
+        let new = change.new.as_ref();
+        new.is_none_or(|new| now.is_some_and(|now| is(&change.target, &now, new)))
+    };
+    let late: Vec<_> = taken.filter(|(change, _)| late::is_late(&change.target)).collect();
+    late::wait(late::BRIEFLY, || late.iter().all(|(change, _)| is_shown(change)));
     journal.settled(root)?;
     let applied = changes.iter().zip(answers).map(|(change, answer)| Applied {
         change: change.clone(),

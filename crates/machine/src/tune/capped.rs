@@ -9,6 +9,7 @@
 
 use becalm_model::Target;
 
+use super::late;
 use super::saved::{Saved, Trace};
 use super::target;
 use crate::{Reading, SysRoot};
@@ -49,7 +50,9 @@ fn is_held(root: &SysRoot, path: &str, asked: &str, now: &str) -> bool {
     if root.write(path, asked).is_err() {
         return false;
     }
-    let is_held = root.read(path).value().as_deref() == Some(now);
+    let shows_now = || root.read(path).value().as_deref() == Some(now);
+    late::wait(late::BRIEFLY, || !shows_now());
+    let is_held = shows_now();
     if !is_held {
         // It was theirs, and is again. Where that fails they find the limit higher than they left it.
         let _ = root.write(path, now);
@@ -58,7 +61,7 @@ fn is_held(root: &SysRoot, path: &str, asked: &str, now: &str) -> bool {
 }
 
 /// Returns the folder of the policy and the name of the file, of a limit of frequencies.
-fn limit(target: &Target) -> Option<(&str, &str)> {
+pub(super) fn limit(target: &Target) -> Option<(&str, &str)> {
     match target {
         Target::File(path) => {
             path.rsplit_once('/').filter(|(_, name)| [UPPER, LOWER].contains(name))
@@ -129,6 +132,27 @@ mod tests {
         // It became hot before the new limit had settled.
         check(1_800_000, |limit| limit.cap = 2_000_000, (3_200_000, [1, 0, 0]));
         check(1_800_000, |limit| limit.cap = NONE, (3_200_000, [1, 0, 0]));
+    }
+
+    /// The kernel shows each value only when the next one was written.
+    #[test]
+    fn a_limit_that_still_reads_as_before_is_put_back() {
+        let tree = FakeTree::new().file(LIMIT, "3200000\n");
+        let place = tree.path().join(LIMIT.trim_start_matches('/'));
+        let asked = Arc::new(Mutex::new("3200000".to_owned()));
+        let kernel = Arc::clone(&asked);
+        let root = SysRoot::new(tree.path()).with_kernel(move |_, value| {
+            let before = std::mem::replace(&mut *kernel.lock().unwrap(), value.to_owned());
+            fs::write(&place, before).unwrap();
+            Ok(None)
+        });
+        let mut journal = JournalFile::start(&root, "test", &[]).unwrap();
+        let change = Change::file("frequency", LIMIT, "3200000", "2400000", "why");
+        apply(&root, &mut journal, &[change]).unwrap();
+        assert_eq!(*asked.lock().unwrap(), "2400000");
+        let Recovered::Restored(done) = recover(&root, Foreign::Leave).unwrap() else { panic!() };
+        assert_eq!((done.put_back.len(), done.left.len()), (1, 0));
+        assert_eq!(*asked.lock().unwrap(), "3200000");
     }
 
     #[test]

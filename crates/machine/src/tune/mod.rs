@@ -9,6 +9,7 @@ mod capped;
 mod file_locks;
 mod guardian;
 pub mod journal;
+mod late;
 mod lock;
 mod plan;
 mod recover;

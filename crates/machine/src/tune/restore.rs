@@ -9,6 +9,7 @@ use becalm_model::{Change, Nature, Target};
 use serde::{Deserialize, Serialize};
 
 use super::capped::{is_capped, is_lower_limit};
+use super::late;
 use super::saved::{Saved, Trace};
 use super::target::{self, ABSENT, is, tells_late};
 use crate::knobs::tunables::governor_of;
@@ -101,6 +102,13 @@ pub fn restore(root: &SysRoot, saved: &[Saved], foreign: Foreign) -> Restored {
             target.try_once(root, foreign, saved);
         }
     }
+    let late: Vec<_> = open.iter().filter(|target| target.may_be_late()).collect();
+    late::wait(late::PATIENTLY, || {
+        late.iter().all(|target| {
+            let now = target::read(root, &target.saved.change.target);
+            is_restored(&target.saved.change, &now, saved)
+        })
+    });
     for target in open {
         target.conclude(root, saved, &mut result);
     }
@@ -131,7 +139,7 @@ impl<'a> Open<'a> {
             if self.touched && self.refusal.is_none() || now == Reading::Absent {
                 return;
             }
-        } else if is_restored(change, &now, all) {
+        } else if is_restored(change, &now, all) && !self.may_read_as_before() {
             return;
         }
         if foreign == Foreign::Leave && self.saved.trace == Trace::Foreign {
@@ -140,6 +148,20 @@ impl<'a> Open<'a> {
         self.touched = true;
         self.refusal =
             target::write(root, &change.target, &change.old).err().map(|error| error.to_string());
+    }
+
+    /// Says whether it was set, so that its old value may be shown although the new one is about to be.
+    fn may_read_as_before(&self) -> bool {
+        let change = &self.saved.change;
+        !self.touched && change.new.is_some() && late::is_late(&change.target)
+    }
+
+    /// Says whether its old value was written and may not be shown yet. Where the kernel holds it lower it will not.
+    fn may_be_late(&self) -> bool {
+        self.touched
+            && self.refusal.is_none()
+            && self.saved.trace != Trace::Capped
+            && late::is_late(&self.saved.change.target)
     }
 
     fn conclude(self, root: &SysRoot, all: &[Saved], result: &mut Restored) {

@@ -1,0 +1,35 @@
+//! Limits of frequencies show what was written only a moment later.
+//!
+//! Since Linux 5.3 a write to `scaling_max_freq` or `scaling_min_freq` changes a request, and returns; a worker of
+//! the kernel applies it to the policy, and only then the file shows it (`cpufreq_notifier_max` and `handle_update`
+//! in `drivers/cpufreq/cpufreq.c`). What is read meanwhile is the past. So a limit that becalm set is always put
+//! back, also where it still reads as it was before, and is given time before anybody says that it did not take.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use becalm_model::Target;
+
+use super::capped::limit;
+
+/// How long an outcome that costs nobody anything is waited for.
+pub(super) const BRIEFLY: Duration = Duration::from_millis(100);
+
+/// How long a restored limit is waited for, on a machine that is busy with everything else.
+pub(super) const PATIENTLY: Duration = Duration::from_secs(2);
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// Says whether a target shows a moment later what was written.
+pub(super) fn is_late(target: &Target) -> bool {
+    limit(target).is_some()
+}
+
+/// Waits until `is_there`, or for as long as `patience`.
+pub(super) fn wait(patience: Duration, mut is_there: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_there() && start.elapsed() < patience {
+        thread::sleep(PAUSE);
+    }
+}
