@@ -3,14 +3,17 @@
 //! - `[ 30.00%] ··· bench.Suite.time_keys   11.1±0.01μs`: the median and half of the interquartile range.
 //!   What a benchmark measures is the beginning of its name: `time_`, `timeraw_`, `mem_`, `peakmem_`,
 //!   `track_`. Sizes have the factors k, M and G of 1000.
-//! - `failed`, `n/a`, `skipped` are no results. Benchmarks with parameters print `ok` and a table, which
-//!   is cut to the width of the terminal; they are left out: the JSON files of ASV have all of it.
+//! - `failed`, `n/a`, `skipped` are no results. Benchmarks with parameters print `ok` or `1/3 failed` and a
+//!   [table](super::asv_tables): each combination is a benchmark, named as in ASV's files, but without the
+//!   quotes around texts, which ASV does not print.
+//! - Tracked sizes have the same factors, but no unit.
 //! - `·· Benchmarking virtualenv-py3.6` names the environment, which is a subject.
 
 use becalm_model::{Direction, ImportFact, ImportNote, Unit};
 
 use crate::imported::{Imported, single};
 use crate::lines::{self, lines, number, split_quantity, time};
+use crate::readers::asv_tables::{self, Combination};
 use crate::units;
 use crate::{Entry, File, ImportError, Takes};
 
@@ -25,73 +28,71 @@ pub(crate) const TEXT: Entry = Entry {
     read: Takes::File(read),
 };
 
-const TABLES: &str =
-    "benchmarks with parameters are left out; import the JSON files that ASV stored instead";
-
 fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("asv");
     let mut environment = "asv".to_owned();
-    let mut has_tables = false;
-    for (_, line) in lines(file)? {
-        let Some(rest) = progress(&line) else { continue };
+    let lines: Vec<_> = lines(file)?.map(|(_, line)| line).collect();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(rest) = progress(line) else { continue };
         if let Some((_, name)) = rest.split_once("·· Benchmarking ") {
             name.trim().clone_into(&mut environment);
             continue;
         }
         let Some((name, text)) = result(rest) else { continue };
-        let last = name.rsplit('.').next().unwrap_or(name);
-        let outcome = text.split_whitespace().next().unwrap_or_default();
-        if outcome == "ok" {
-            imported.known(ImportFact::AsvTables);
-            has_tables = true;
+        if !lines.get(at + 1).is_some_and(|next| asv_tables::begins(next)) {
+            add(&mut imported, &environment, name, name, text);
             continue;
         }
-        let (value, error) = text.split_once('±').map_or((text, None), |(v, e)| (v, Some(e)));
-        let is_size = last.starts_with("mem_") || last.starts_with("peakmem_");
-        let (value, deviation, unit) = match error {
-            // The unit stands behind both.
-            Some(error) => {
-                let Some((half, written)) = split_quantity(error) else { continue };
-                let Some(value) = number(value) else { continue };
-                let (unit, factor) = units::unit(written);
-                (value * factor, Some(half * factor), unit)
-            }
-            None if is_size => match size(text) {
-                Some(bytes) => (bytes, None, Unit::Byte),
-                None => continue,
-            },
-            None => match (time(text), number(text)) {
-                (_, Some(value)) => (value, None, Unit::Count),
-                (Some(seconds), None) => (seconds, None, Unit::Second),
-                (None, None) => {
-                    match outcome {
-                        "failed" => imported.failed(name, None),
-                        "n/a" | "skipped" => {
-                            let benchmark = name.to_owned();
-                            imported.note(ImportNote::NotRun { benchmark, why: None });
-                        }
-                        _ => {}
-                    }
-                    continue;
+        match asv_tables::read(&lines[at + 2..]) {
+            Some(combinations) => {
+                for Combination { parameters, printed } in combinations {
+                    let combination = format!("{name}({parameters})");
+                    add(&mut imported, &environment, name, &combination, &printed);
                 }
-            },
-        };
-        if !value.is_finite() {
-            continue;
+            }
+            None => imported.known(ImportFact::AsvTables),
         }
-        let subject = imported.subject(&environment);
-        let metric = imported.benchmark(name, "", unit, Direction::Lower);
-        if deviation.is_some() {
-            imported.mark(metric, "median");
-            let figures = [("median", Some(value)), ("half_interquartile_range", deviation)];
-            imported.summary(subject, metric, figures);
-        }
-        imported.add(subject, vec![single(metric, value)]);
-    }
-    if has_tables && imported.is_empty() {
-        return Err(ImportError::nothing(file, TABLES));
     }
     Ok(imported)
+}
+
+/// Adds what is printed of a benchmark, or of one combination of its parameters.
+fn add(imported: &mut Imported, environment: &str, benchmark: &str, name: &str, text: &str) {
+    let function = benchmark.rsplit('.').next().unwrap_or(benchmark);
+    let is_size = function.starts_with("mem_") || function.starts_with("peakmem_");
+    let is_tracked = function.starts_with("track_");
+    let (value, error) = text.split_once('±').map_or((text, None), |(v, e)| (v, Some(e)));
+    let found = match error {
+        // The unit stands behind both.
+        Some(error) => split_quantity(error).and_then(|(half, written)| {
+            let value = number(value)?;
+            let (unit, factor) = units::unit(written);
+            Some((value * factor, Some(half * factor), unit))
+        }),
+        None if is_size => size(text).map(|bytes| (bytes, None, Unit::Byte)),
+        None => number(text)
+            .or_else(|| size(text).filter(|_| is_tracked))
+            .map(|value| (value, None, Unit::Count))
+            .or_else(|| time(text).map(|seconds| (seconds, None, Unit::Second))),
+    };
+    let Some((value, deviation, unit)) = found.filter(|(value, ..)| value.is_finite()) else {
+        match text.split_whitespace().next() {
+            Some("failed") => imported.failed(name, None),
+            Some("n/a" | "skipped") => {
+                imported.note(ImportNote::NotRun { benchmark: name.to_owned(), why: None });
+            }
+            _ => {}
+        }
+        return;
+    };
+    let subject = imported.subject(environment);
+    let metric = imported.benchmark(name, "", unit, Direction::Lower);
+    if deviation.is_some() {
+        imported.mark(metric, "median");
+        let figures = [("median", Some(value)), ("half_interquartile_range", deviation)];
+        imported.summary(subject, metric, figures);
+    }
+    imported.add(subject, vec![single(metric, value)]);
 }
 
 /// Returns what stands behind `[ 30.00%]`.

@@ -4,6 +4,7 @@ pub(crate) mod apache_bench;
 pub(crate) mod artillery;
 pub(crate) mod asv;
 pub(crate) mod asv_console;
+mod asv_tables;
 pub(crate) mod autocannon;
 pub(crate) mod benchmark_dotnet;
 pub(crate) mod benchmark_dotnet_markdown;

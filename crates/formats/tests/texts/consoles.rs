@@ -1,6 +1,8 @@
 //! What smaller tools print: benchmark.js, Ruby, ASV, Dart, Node, Crystal, the shell; and Julia's files.
 
-use crate::common::condensed;
+use std::collections::BTreeMap;
+
+use crate::common::{capture, condensed, told};
 use crate::damage::never_panics;
 use becalm_formats::{File, import};
 
@@ -62,6 +64,45 @@ fn ruby_has_a_rehearsal_that_is_a_warm_up() {
 #[test]
 fn asv_has_environments_sizes_and_medians() {
     insta::assert_snapshot!(read(ASV));
+}
+
+#[test]
+fn asv_prints_each_combination_of_parameters_as_its_files_have_it() {
+    let all = |path: &str, format: &str| -> BTreeMap<String, f64> {
+        let record = capture(path, format);
+        let value = |at| record.values(0, at).first().copied();
+        let metrics = record.metrics.iter().enumerate();
+        metrics.filter_map(|(at, one)| Some((one.name.replace('\'', ""), value(at)?))).collect()
+    };
+    let printed = all("asv/v0.6.6_parameters.txt", "asv-console");
+    let saved = all("asv/v0.6.6_parameters.json", "asv");
+    let names = |values: &BTreeMap<String, f64>| values.keys().cloned().collect::<Vec<_>>();
+    assert_eq!(names(&printed), names(&saved));
+    assert_eq!(printed.len(), 39);
+    for (name, value) in &printed {
+        // Three digits are printed of most, and two of `28M`.
+        assert!((value / saved[name] - 1.0).abs() < 0.02, "{name}: {value} is {}", saved[name]);
+    }
+    let record = capture("asv/v0.6.6_parameters.txt", "asv-console");
+    let notes: Vec<String> = record.notes.iter().map(told).collect();
+    for (name, kind) in [
+        ("b.Sorted.time_sort(1000, a tuple)", "NotRun"),
+        ("b.time_fail(2)", "Failed"),
+        ("b.time_all_fail(1)", "Failed"),
+    ] {
+        let is_told = |note: &&String| note.contains(name) && note.contains(kind);
+        assert!(notes.iter().any(|note| is_told(&note)), "{name} in {notes:#?}");
+    }
+}
+
+#[test]
+fn a_table_of_asv_that_is_cut_off_is_skipped() {
+    let whole = include_str!("../captures/asv/v0.6.6_parameters.txt");
+    let (before, _) = whole.split_once("              1000   3.36").unwrap();
+    let text = format!("{before}\n[9.0%] ··· b.time_x  1.0±0.1ms\n");
+    let record = import(&[File::of_text("out.txt", &text)], None).unwrap();
+    assert_eq!(record.metrics.len(), 1);
+    assert!(record.notes.iter().map(told).any(|note| note.contains("AsvTables")));
 }
 
 #[test]
@@ -159,6 +200,7 @@ fn damaged_files_are_read_or_refused() {
     never_panics("benchmark-js", JS);
     never_panics("ruby-benchmark", RUBY);
     never_panics("asv-console", ASV);
+    never_panics("asv-console", include_str!("../captures/asv/v0.6.6_parameters.txt"));
     never_panics("julia", JULIA);
     never_panics("luau", "SUCCESS: base64 :   15.041ms +/-  0.636% on luau\n");
     never_panics("haskell-csv", "Name,Mean,MeanLB\na,1e-9,1e-9\nb,2e-9,1e-9\n");

@@ -160,7 +160,7 @@ pub enum ImportFact {
     AsvSamples,
     /// ASV does not tell the direction of tracked values.
     AsvTracked,
-    /// What ASV prints of benchmarks with parameters is left out.
+    /// A table of parameters that ASV printed was cut off, and is left out.
     AsvTables,
     /// What criterion prints is a slope.
     CriterionSlope,

@@ -91,9 +91,7 @@ fn known(what: ImportFact) -> &'static str {
         F::DebugLibrary => "the benchmark library was built for debugging",
         F::AsvSamples => "ASV puts the samples of all processes of a benchmark together",
         F::AsvTracked => "ASV does not tell which way tracked values get better: less is taken",
-        F::AsvTables => {
-            "benchmarks with parameters are left out; import the JSON files that ASV stored instead"
-        }
+        F::AsvTables => "a table of parameters is cut off and was skipped",
         F::CriterionSlope => {
             "criterion prints its slope, or the mean with flat sampling: it stands here as the mean"
         }
