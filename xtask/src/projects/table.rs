@@ -214,13 +214,11 @@ pub(super) const PROJECTS: &[Project] = &[
         releases: ["0.36.0", "0.36.1"],
         harness: "asv",
         only: "asv",
-        command: &["python3", "-m", "asv", "run"],
+        build: "python3 -m venv .asv/becalm && .asv/becalm/bin/python -m pip install --quiet asv pytest black \
+                asttokens executing rich dirty-equals pydantic .",
+        command: &[".asv/becalm/bin/python", "-m", "asv", "run"],
         filter: Some("PytestSession"),
-        env: &[("PYTHONPATH", "src")],
-        needs: &["asv", "pytest", "asttokens", "executing", "rich", "black", "dirty-equals"],
-        edit: Some(
-            "with `python3 -m pip install .` and pydantic it prints tables of parameters, which becalm leaves out",
-        ),
+        needs: &["asv"],
         ..CRATE
     },
     Project {
@@ -252,12 +250,9 @@ pub(super) const PROJECTS: &[Project] = &[
         releases: ["1.36", "1.37"],
         harness: "jmh",
         only: "jmh-samples",
-        build: "mvn --quiet --batch-mode -DskipTests package",
+        build: "mvn --quiet --batch-mode -DskipTests -Dlicense.skip package",
         command: &["java", "-jar", "target/benchmarks.jar"],
         filter: Some("JMHSample_02"),
-        edit: Some(
-            "its build looks for a file above its own folder: `-Dlicense.skip` in `setup` may help, which was not tried",
-        ),
         ..CRATE
     },
     Project {

@@ -3,6 +3,11 @@
 use super::tree::{Tree, base, join, parent};
 use super::{Finds, Found, key, words};
 
+/// Builds without what says nothing about speed: tests, and checks of licences and style, which look for files that
+/// an archive of sources may lack.
+const MAVEN: &str =
+    "mvn --quiet --batch-mode -DskipTests -Dlicense.skip -Dcheckstyle.skip -Drat.skip";
+
 pub(super) fn find(tree: &Tree) -> Finds {
     let mut finds = Finds::default();
     for (path, text) in tree.named("pom.xml") {
@@ -26,7 +31,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
         let (command, setup, how) = match jar(&own, text, artifact) {
             Some(jar) => (
                 vec!["java".to_owned(), "-jar".to_owned(), format!("{target}/{jar}")],
-                format!("mvn --quiet --batch-mode -DskipTests package{of_module}"),
+                format!("{MAVEN} package{of_module}"),
                 "a jar of its own".to_owned(),
             ),
             None => (
@@ -53,7 +58,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
 fn class_path(target: &str, of_module: &str) -> String {
     let target = shell_words::quote(target);
     format!(
-        "mvn --quiet --batch-mode -DskipTests test-compile dependency:build-classpath \
+        "{MAVEN} test-compile dependency:build-classpath \
          -Dmdep.outputFile=target/jmh.path{of_module} && \
          echo \"-cp {target}/test-classes:{target}/classes:$(cat {target}/jmh.path)\" > {target}/jmh.args"
     )
