@@ -127,7 +127,8 @@ pub(crate) fn drive(
         environment = invocation.environment;
     }
     let timing = own_timing(harness, subjects, &commands, &results.display().to_string());
-    Ok(Drive { plan: HarnessPlan { harness, folder: place, timing }, commands, environment })
+    let plan = HarnessPlan { harness, folder: place, filter: choice.filter.clone(), timing };
+    Ok(Drive { plan, commands, environment })
 }
 
 /// Returns the harness that all subjects look like.

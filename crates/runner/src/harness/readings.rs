@@ -22,7 +22,7 @@ pub enum HarnessError {
         source: io::Error,
     },
     /// They are something else than they should be.
-    #[error("the results of {harness} cannot be read: {source}{beginning}")]
+    #[error("the results of {harness} cannot be read: {source}{beginning}{filter}")]
     Format {
         /// Name of the harness.
         harness: &'static str,
@@ -30,6 +30,8 @@ pub enum HarnessError {
         source: Box<ImportError>,
         /// The first line of what it printed, where that is of help: `; it begins with: ...`.
         beginning: String,
+        /// The filter, which may match no benchmark: `; ...`.
+        filter: String,
     },
 }
 
@@ -38,6 +40,7 @@ pub fn readings(
     harness: &Harness,
     folder: &ResultFolder,
     output: Option<&[u8]>,
+    filter: Option<&str>,
 ) -> Result<Vec<BenchmarkValue>, HarnessError> {
     let files = match harness.place {
         ResultsPlace::Output => {
@@ -53,9 +56,15 @@ pub fn readings(
             ImportError::Unrecognised { .. } => beginning(output),
             _ => String::new(),
         },
+        filter: filter.map(of_filter).unwrap_or_default(),
         source: Box::new(source),
     })?;
     Ok(of_record(&record))
+}
+
+/// Most harnesses end without a word where nothing matches.
+fn of_filter(filter: &str) -> String {
+    format!("; does a benchmark match the filter `{filter}`?")
 }
 
 /// Quotes the first line of an output that was not understood: most often it is a message.
@@ -138,7 +147,8 @@ mod tests {
         let folder = ResultFolder::create().unwrap();
         let found = |text: &str| {
             let values =
-                readings(harness("tinybench").unwrap(), &folder, Some(text.as_bytes())).unwrap();
+                readings(harness("tinybench").unwrap(), &folder, Some(text.as_bytes()), None)
+                    .unwrap();
             let nanoseconds = |one: BenchmarkValue| (one.metric.name, (one.value * 1e9).round());
             values.into_iter().map(nanoseconds).collect::<Vec<_>>()
         };
@@ -158,8 +168,16 @@ mod tests {
     #[test]
     fn a_harness_that_wrote_nothing_is_named() {
         let folder = ResultFolder::create().unwrap();
-        let error = readings(harness("hyperfine").unwrap(), &folder, None).unwrap_err();
+        let error = readings(harness("hyperfine").unwrap(), &folder, None, None).unwrap_err();
         assert!(error.to_string().starts_with("hyperfine left no results"), "{error}");
+    }
+
+    #[test]
+    fn a_filter_that_may_match_nothing_is_named() {
+        let folder = ResultFolder::create().unwrap();
+        let output = Some(&b"running 0 tests\n"[..]);
+        let error = readings(harness("go").unwrap(), &folder, output, Some("Sort")).unwrap_err();
+        assert!(error.to_string().ends_with("match the filter `Sort`?"), "{error}");
     }
 
     #[test]

@@ -250,6 +250,8 @@ pub struct HarnessPlan {
     pub harness: &'static Harness,
     /// Where it leaves its results.
     pub folder: ResultFolder,
+    /// Which of its benchmarks it is to run, if not all.
+    pub filter: Option<String>,
     /// Its name and what it was told, for the record.
     pub timing: OwnTiming,
 }

@@ -92,12 +92,13 @@ impl Spawn<'_> {
         if finished.outcome != Outcome::Exited(0) {
             return Ok(Vec::new());
         }
-        harness::readings(plan.harness, &plan.folder, finished.output.as_deref()).map_err(
-            |source| RunError::Harness {
+        let (output, filter) = (finished.output.as_deref(), plan.filter.as_deref());
+        harness::readings(plan.harness, &plan.folder, output, filter).map_err(|source| {
+            RunError::Harness {
                 subject: self.plan.subjects[subject].name.clone(),
                 source: Box::new(source),
-            },
-        )
+            }
+        })
     }
 
     /// Reads the iterations that a run timed itself. A run that failed has none to be relied on.
