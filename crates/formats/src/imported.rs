@@ -274,11 +274,6 @@ impl Imported {
         Ok(self.record)
     }
 
-    /// Says whether it holds no measurement yet.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.record.runs.is_empty() && self.open.is_empty()
-    }
-
     fn next_round(&mut self, subject: usize) -> u32 {
         let round = self.runs[subject];
         self.runs[subject] += 1;

@@ -9,13 +9,10 @@
 
 use becalm_model::Target;
 
-use super::late;
+use super::late::{self, LOWER, UPPER, limit};
 use super::saved::{Saved, Trace};
 use super::target;
 use crate::{Reading, SysRoot};
-
-const UPPER: &str = "scaling_max_freq";
-const LOWER: &str = "scaling_min_freq";
 
 /// Says whether a target is a lower limit of frequencies, of which [`is_capped`] can be asked once it is known
 /// whose the upper one is.
@@ -58,16 +55,6 @@ fn is_held(root: &SysRoot, path: &str, asked: &str, now: &str) -> bool {
         let _ = root.write(path, now);
     }
     is_held
-}
-
-/// Returns the folder of the policy and the name of the file, of a limit of frequencies.
-pub(super) fn limit(target: &Target) -> Option<(&str, &str)> {
-    match target {
-        Target::File(path) => {
-            path.rsplit_once('/').filter(|(_, name)| [UPPER, LOWER].contains(name))
-        }
-        _ => None,
-    }
 }
 
 fn kilohertz(text: &str) -> Option<u64> {

@@ -10,7 +10,11 @@ use std::time::{Duration, Instant};
 
 use becalm_model::Target;
 
-use super::capped::limit;
+/// The upper limit of a policy.
+pub(super) const UPPER: &str = "scaling_max_freq";
+
+/// The lower one.
+pub(super) const LOWER: &str = "scaling_min_freq";
 
 /// How long an outcome that costs nobody anything is waited for.
 pub(super) const BRIEFLY: Duration = Duration::from_millis(100);
@@ -31,5 +35,15 @@ pub(super) fn wait(patience: Duration, mut is_there: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_there() && start.elapsed() < patience {
         thread::sleep(PAUSE);
+    }
+}
+
+/// Returns the folder of the policy and the name of the file, of a limit of frequencies.
+pub(super) fn limit(target: &Target) -> Option<(&str, &str)> {
+    match target {
+        Target::File(path) => {
+            path.rsplit_once('/').filter(|(_, name)| [UPPER, LOWER].contains(name))
+        }
+        _ => None,
     }
 }
