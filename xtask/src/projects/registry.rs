@@ -85,6 +85,10 @@ fn maven(name: &str, release: &str, scratch: &Path) -> Result<PathBuf> {
     fs::copy(scratch.join(format!("{artifact}-{release}.pom")), folder.join("pom.xml"))?;
     let jar = scratch.join(format!("{artifact}-{release}-sources.jar"));
     run(Command::new("jar").arg("xf").arg(&jar).current_dir(&sources))?;
+    // Archives of sources hold what the build generated too, which no repository does: it is generated again.
+    let generated =
+        ["-depth", "-type", "d", "-name", "jmh_generated", "-exec", "rm", "-r", "{}", ";"];
+    run(Command::new("find").arg(&sources).args(generated))?;
     Ok(folder)
 }
 
