@@ -34,21 +34,21 @@ pub(super) fn begins(line: &str) -> bool {
 pub(super) fn read(lines: &[impl AsRef<str>]) -> Option<Vec<Combination>> {
     let mut lines = lines.iter().map(AsRef::as_ref);
     let first: &str = lines.next()?;
+    // With names of columns above, a rule says how many columns are parameters of the row.
     let has_top = first.trim_start().starts_with("-- ");
-    // With names of columns above it says how many columns are parameters of the row.
-    let (labels, of_rows) =
-        if has_top { (Some(()), lines.next()?.to_owned()) } else { (None, String::new()) };
-    let labels = if labels.is_some() { lines.next()? } else { first };
+    let (row_rule, labels) =
+        if has_top { (Some(lines.next()?), lines.next()?) } else { (None, first) };
     let rule = lines.next()?;
     if !is_rule(rule, if has_top { '=' } else { '-' }) {
         return None;
     }
     let columns = columns(rule);
-    let row_parameters = if has_top {
-        let end = self::columns(&of_rows).first()?.end;
-        columns.iter().take_while(|column| column.end <= end).count()
-    } else {
-        columns.len().checked_sub(1)?
+    let row_parameters = match row_rule {
+        Some(row_rule) => {
+            let end = self::columns(row_rule).first()?.end;
+            columns.iter().take_while(|column| column.end <= end).count()
+        }
+        None => columns.len().checked_sub(1)?,
     };
     let mut combinations = Vec::new();
     for line in lines {
@@ -76,9 +76,9 @@ fn is_rule(line: &str, with: char) -> bool {
 /// Returns where a rule has its strokes, in characters.
 fn columns(rule: &str) -> Vec<Range<usize>> {
     let mut columns: Vec<Range<usize>> = Vec::new();
-    for (at, c) in rule.chars().enumerate().filter(|(_, c)| !c.is_whitespace()) {
+    for (at, _) in rule.chars().enumerate().filter(|(_, c)| !c.is_whitespace()) {
         match columns.last_mut() {
-            Some(last) if last.end == at => last.end += c.len_utf8(),
+            Some(last) if last.end == at => last.end += 1,
             _ => columns.push(at..at + 1),
         }
     }
