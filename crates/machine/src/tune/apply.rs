@@ -1,6 +1,7 @@
 //! Making changes, each read back.
 
 use std::io;
+use std::time::Instant;
 
 use becalm_kernel::errno;
 use becalm_model::{Change, Nature};
@@ -96,13 +97,12 @@ pub fn apply(
         answers.push(if is_cut_off { Err(cut_off()) } else { make(root, change) });
     }
     let taken = changes.iter().zip(&answers).filter(|(_, answer)| answer.is_ok());
-    let is_shown = |change: &Change| {
-        let now = target::read(root, &change.target).value();
-        let new = change.new.as_ref();
-        new.is_none_or(|new| now.is_some_and(|now| is(&change.target, &now, new)))
-    };
-    let late: Vec<_> = taken.filter(|(change, _)| late::is_late(&change.target)).collect();
-    late::wait(late::BRIEFLY, || late.iter().all(|(change, _)| is_shown(change)));
+    let late: Vec<&Change> =
+        taken.map(|(change, _)| change).filter(|change| late::is_late(&change.target)).collect();
+    late::wait(Instant::now() + late::BRIEFLY, || {
+        late.iter()
+            .all(|change| matches!(effect(root, change, Ok(())), Effect::Set | Effect::Guarded))
+    });
     journal.settled(root)?;
     let applied = changes.iter().zip(answers).map(|(change, answer)| Applied {
         change: change.clone(),

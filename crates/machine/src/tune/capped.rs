@@ -7,6 +7,8 @@
 //! (`cpufreq_verify_within_limits`), so that a lower limit may be held lower with it.
 //! <https://docs.kernel.org/admin-guide/pm/cpufreq.html>
 
+use std::time::Instant;
+
 use becalm_model::Target;
 
 use super::late::{self, LOWER, UPPER, limit};
@@ -21,7 +23,14 @@ pub(super) fn is_lower_limit(target: &Target) -> bool {
 }
 
 /// Says whether a value of `one` that becalm did not leave is a limit of the kernel's. `all` are all changes.
-pub(super) fn is_capped(root: &SysRoot, one: &Saved, now: &Reading, all: &[Saved]) -> bool {
+/// Until `end` a limit that does not change at once is waited for.
+pub(super) fn is_capped(
+    root: &SysRoot,
+    one: &Saved,
+    now: &Reading,
+    all: &[Saved],
+    end: Instant,
+) -> bool {
     let (Trace::Settled(settled), Reading::Value(now)) = (&one.trace, now) else { return false };
     // What settled while the kernel held it lower is less than what was asked for.
     let asked = one.change.new.as_ref().unwrap_or(&one.change.old);
@@ -30,7 +39,7 @@ pub(super) fn is_capped(root: &SysRoot, one: &Saved, now: &Reading, all: &[Saved
         return false;
     }
     match limit(&one.change.target) {
-        Some((policy, UPPER)) => is_held(root, &format!("{policy}/{UPPER}"), asked, now),
+        Some((policy, UPPER)) => is_held(root, &format!("{policy}/{UPPER}"), asked, now, end),
         Some((policy, LOWER)) => {
             let upper = Target::File(format!("{policy}/{UPPER}"));
             let is_becalms =
@@ -43,12 +52,12 @@ pub(super) fn is_capped(root: &SysRoot, one: &Saved, now: &Reading, all: &[Saved
 
 /// Says whether the kernel holds an upper limit at `now`: what was asked for is written once more, and if nothing
 /// comes of it nobody else has asked for less. Otherwise their value is set again.
-fn is_held(root: &SysRoot, path: &str, asked: &str, now: &str) -> bool {
+fn is_held(root: &SysRoot, path: &str, asked: &str, now: &str, end: Instant) -> bool {
     if root.write(path, asked).is_err() {
         return false;
     }
     let shows_now = || root.read(path).value().as_deref() == Some(now);
-    late::wait(late::BRIEFLY, || !shows_now());
+    late::wait(end.min(Instant::now() + late::BRIEFLY), || !shows_now());
     let is_held = shows_now();
     if !is_held {
         // It was theirs, and is again. Where that fails they find the limit higher than they left it.

@@ -16,10 +16,10 @@ pub(super) const UPPER: &str = "scaling_max_freq";
 /// The lower one.
 pub(super) const LOWER: &str = "scaling_min_freq";
 
-/// How long an outcome that costs nobody anything is waited for.
+/// How long one limit is waited for that may never show what was written.
 pub(super) const BRIEFLY: Duration = Duration::from_millis(100);
 
-/// How long a restored limit is waited for, on a machine that is busy with everything else.
+/// How long all limits together are waited for, on a machine that is busy with everything else.
 pub(super) const PATIENTLY: Duration = Duration::from_secs(2);
 
 /// Between two looks.
@@ -30,10 +30,9 @@ pub(super) fn is_late(target: &Target) -> bool {
     limit(target).is_some()
 }
 
-/// Waits until `is_there`, or for as long as `patience`.
-pub(super) fn wait(patience: Duration, mut is_there: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_there() && start.elapsed() < patience {
+/// Waits until `is_there`, or until `end`.
+pub(super) fn wait(end: Instant, mut is_there: impl FnMut() -> bool) {
+    while !is_there() && Instant::now() < end {
         thread::sleep(PAUSE);
     }
 }

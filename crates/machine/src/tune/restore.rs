@@ -5,6 +5,8 @@
 //! the maximum is refused, a preference is locked by a governor), so what is not yet as it was is
 //! tried again after the others, and everything is read once more at the end.
 
+use std::time::Instant;
+
 use becalm_model::{Change, Nature, Target};
 use serde::{Deserialize, Serialize};
 
@@ -81,11 +83,13 @@ pub fn find_foreign(root: &SysRoot, saved: &mut [Saved]) {
     let mut order: Vec<usize> = (0..saved.len()).collect();
     // Whose a lower limit is depends on whose the upper one is.
     order.sort_by_key(|index| is_lower_limit(&saved[*index].change.target));
+    // For all of them: where a machine of many CPUs is hot, each may be held lower.
+    let end = Instant::now() + late::PATIENTLY;
     for index in order {
         let one = &saved[index];
         let now = target::read(root, &one.change.target);
         if !is_ours(one, &now) {
-            let is_capped = is_capped(root, one, &now, saved);
+            let is_capped = is_capped(root, one, &now, saved, end);
             saved[index].trace = if is_capped { Trace::Capped } else { Trace::Foreign };
         }
     }
@@ -103,7 +107,7 @@ pub fn restore(root: &SysRoot, saved: &[Saved], foreign: Foreign) -> Restored {
         }
     }
     let late: Vec<_> = open.iter().filter(|target| target.may_be_late()).collect();
-    late::wait(late::PATIENTLY, || {
+    late::wait(Instant::now() + late::PATIENTLY, || {
         late.iter().all(|target| {
             let now = target::read(root, &target.saved.change.target);
             is_restored(&target.saved.change, &now, saved)
