@@ -77,6 +77,8 @@ fn add(imported: &mut Imported, environment: &str, benchmark: &str, name: &str, 
     };
     let Some((value, deviation, unit)) = found.filter(|(value, ..)| value.is_finite()) else {
         match text.split_whitespace().next() {
+            // The table of its parameters is missing.
+            Some("ok") => imported.known(ImportFact::AsvTables),
             Some("failed") => imported.failed(name, None),
             Some("n/a" | "skipped") => {
                 imported.note(ImportNote::NotRun { benchmark: name.to_owned(), why: None });

@@ -103,6 +103,10 @@ fn a_table_of_asv_that_is_cut_off_is_skipped() {
     let record = import(&[File::of_text("out.txt", &text)], None).unwrap();
     assert_eq!(record.metrics.len(), 1);
     assert!(record.notes.iter().map(told).any(|note| note.contains("AsvTables")));
+    let without =
+        "[1%] ··· b.time_x  1.0±0.1ms\n[2%] ··· b.time_y  ok\n[3%] ··· b.time_z  1.0±0.1ms\n";
+    let record = import(&[File::of_text("out.txt", without)], None).unwrap();
+    assert!(record.notes.iter().map(told).any(|note| note.contains("AsvTables")));
 }
 
 #[test]

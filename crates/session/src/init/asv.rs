@@ -102,7 +102,8 @@ fn up(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Takes away what asv allows in its configuration beside JSON: comments, and commas before a closing bracket.
+/// Removes what configurations of asv have beside JSON: comments, and commas before a closing bracket. asv reads
+/// JSON5, of which the rest is rare.
 fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
