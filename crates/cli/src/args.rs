@@ -6,6 +6,7 @@ use becalm_machine::SysRoot;
 use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands;
+use crate::completing;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::first_word;
@@ -140,10 +141,16 @@ pub(crate) fn command() -> clap::Command {
 
 /// Parses the arguments, runs the command and says what went wrong.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let Some(candidates) = completing::answer(Cli::command, &arguments) {
+        return Ui::new(true)
+            .print_bytes(&candidates)
+            .map_or_else(|error| error.exit, |()| Exit::Done);
+    }
     // Without its help, which takes longer to arrange than all the rest and is seldom wanted.
     let mut line = Cli::command();
     line.build();
-    let arguments = first_word::separate(&line, arguments.into_iter().collect());
+    let arguments = first_word::separate(&line, arguments);
     let arguments = match optional_values::join(&line, arguments) {
         Ok(arguments) => arguments,
         Err(error) => {

@@ -9,6 +9,7 @@
 
 mod args;
 mod commands;
+mod completing;
 mod error;
 mod exit;
 mod first_word;

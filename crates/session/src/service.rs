@@ -126,6 +126,13 @@ pub fn installed_profile(name: &str) -> Option<PathBuf> {
     place(name).filter(|path| SysRoot::default().exists(path)).map(PathBuf::from)
 }
 
+/// Returns the names of the profiles that the administrator has given one.
+pub fn installed_profiles() -> Vec<String> {
+    let files = SysRoot::default().list_dir(PROFILES).value().unwrap_or_default();
+    let names = files.iter().filter_map(|file| file.strip_suffix(".toml"));
+    names.filter(|name| place(name).is_some()).map(str::to_owned).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

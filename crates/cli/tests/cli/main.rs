@@ -11,6 +11,7 @@ mod callgrind;
 mod changes;
 mod check;
 mod ci;
+mod completions;
 mod conditions;
 mod corpus;
 mod deciding;

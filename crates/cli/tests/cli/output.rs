@@ -151,7 +151,7 @@ fn the_demo_fails_early_where_its_report_cannot_be_written() {
 fn completions_and_workloads_are_there() {
     for shell in ["bash", "zsh", "fish"] {
         let output = env().run(["completions", shell]).exits_with(0);
-        assert!(output.stdout.contains("compare"), "{shell}");
+        assert!(output.stdout.contains("BECALM_COMPLETE"), "{shell}");
     }
     for workload in ["compute", "array-sum", "mixed"] {
         let _ = env().run(["workload", workload, "--amount", "1"]).exits_with(0);

@@ -161,6 +161,19 @@ impl Repository {
         self.text(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
     }
 
+    /// Returns the names of branches and tags, the latest first; at most a thousand, for people to choose from.
+    ///
+    /// # Errors
+    ///
+    /// If git fails.
+    pub fn named(&self) -> Result<Vec<String>, GitError> {
+        let kinds = ["refs/heads", "refs/tags", "refs/remotes"];
+        let how =
+            ["for-each-ref", "--count=1000", "--sort=-creatordate", "--format=%(refname:short)"];
+        let names = self.text(&[&how[..], &kinds].concat())?;
+        Ok(names.lines().map(str::to_owned).collect())
+    }
+
     /// Returns a commit with the time of committing; `None` if there is no such revision.
     pub fn committed(&self, revision: &str) -> Option<becalm_model::history::Commit> {
         let of = format!("{revision}^{{commit}}");

@@ -30,6 +30,11 @@ pub(crate) struct StoreFlags {
 }
 
 impl StoreFlags {
+    /// Returns what holds without a flag.
+    pub(crate) fn of_environment() -> Self {
+        Self { store: std::env::var("BECALM_STORE").ok() }
+    }
+
     /// Opens the history for reading.
     pub(crate) fn open_for_reading(&self, settings: &Settings) -> Result<Store, CommandError> {
         Ok(open(&self.place(settings)?, Access::Read)?)
@@ -80,7 +85,8 @@ impl StoreFlags {
         Ok((reading?, Access::Read))
     }
 
-    fn place(&self, settings: &Settings) -> Result<HistoryLocation, CommandError> {
+    /// Returns where the history is.
+    pub(crate) fn place(&self, settings: &Settings) -> Result<HistoryLocation, CommandError> {
         // A secret that a CI does not have is an empty variable.
         let given = self.store.as_ref().filter(|place| !place.is_empty());
         let place = match (given, &settings.store) {
