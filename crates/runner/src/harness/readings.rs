@@ -14,12 +14,14 @@ use crate::rounds::BenchmarkValue;
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
     /// The results cannot be read, mostly because the harness wrote none.
-    #[error("{harness} left no results that can be read: {source}")]
+    #[error("{harness} left no results that can be read: {source}{filter}")]
     NoResults {
         /// Name of the harness.
         harness: &'static str,
         /// What went wrong.
         source: io::Error,
+        /// The filter, which may match no benchmark: `; ...`.
+        filter: String,
     },
     /// They are something else than they should be.
     #[error("the results of {harness} cannot be read: {source}{beginning}{filter}")]
@@ -42,13 +44,16 @@ pub fn readings(
     output: Option<&[u8]>,
     filter: Option<&str>,
 ) -> Result<Vec<BenchmarkValue>, HarnessError> {
+    let filter = filter.map(of_filter).unwrap_or_default();
     let files = match harness.place {
         ResultsPlace::Output => {
             vec![File::new("the output", output.unwrap_or_default().to_vec())]
         }
-        place => folder
-            .read(place)
-            .map_err(|source| HarnessError::NoResults { harness: harness.name, source })?,
+        place => folder.read(place).map_err(|source| HarnessError::NoResults {
+            harness: harness.name,
+            source,
+            filter: filter.clone(),
+        })?,
     };
     let record = import(&files, harness.format).map_err(|source| HarnessError::Format {
         harness: harness.name,
@@ -56,7 +61,7 @@ pub fn readings(
             ImportError::Unrecognised { .. } => beginning(output),
             _ => String::new(),
         },
-        filter: filter.map(of_filter).unwrap_or_default(),
+        filter,
         source: Box::new(source),
     })?;
     Ok(of_record(&record))
@@ -170,6 +175,9 @@ mod tests {
         let folder = ResultFolder::create().unwrap();
         let error = readings(harness("hyperfine").unwrap(), &folder, None, None).unwrap_err();
         assert!(error.to_string().starts_with("hyperfine left no results"), "{error}");
+        let filter = Some("Sort");
+        let error = readings(harness("hyperfine").unwrap(), &folder, None, filter).unwrap_err();
+        assert!(error.to_string().ends_with("match the filter `Sort`?"), "{error}");
     }
 
     #[test]

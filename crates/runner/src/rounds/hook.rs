@@ -42,6 +42,10 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 /// How long a hook may take to end by itself after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 
+/// With this in it a hook shows what it prints. becalm shows only its standard error: a `prepare` that prints before
+/// each of a thousand runs would bury the rest, and output that becalm kept would grow with a server that it started.
+const TO_STANDARD_ERROR: &str = ">&2";
+
 /// Runs a hook to its end, in `folder` if there is one; says in words how it failed. A signal to
 /// becalm ends it, but what it started in the background stays: that may be a server which the
 /// runs need.
@@ -67,7 +71,10 @@ pub(crate) fn run_hook(
     let mut child = start(shell).map_err(|error| format!("cannot run sh: {error}"))?;
     match end(&mut child, interrupt, accepted) {
         Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(status.to_string()),
+        Ok(status) if text.contains(TO_STANDARD_ERROR) => Err(status.to_string()),
+        Ok(status) => Err(format!(
+            "{status}; its standard output was not shown: add `{TO_STANDARD_ERROR}` to the command to see it"
+        )),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -131,6 +138,8 @@ mod tests {
         let interrupt = Interrupt::new().unwrap();
         assert_eq!(run_hook(Hook::Prepare, "true", None, &interrupt), Ok(()));
         let error = run_hook(Hook::Prepare, "exit 3", None, &interrupt).unwrap_err();
+        assert!(error.starts_with("exit status: 3; its standard output was not shown"), "{error}");
+        let error = run_hook(Hook::Prepare, "(exit 3) >&2", None, &interrupt).unwrap_err();
         assert_eq!(error, "exit status: 3");
     }
 

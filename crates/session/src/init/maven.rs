@@ -4,7 +4,7 @@ use super::tree::{Tree, base, join, parent};
 use super::{Finds, Found, key, words};
 
 /// Builds without what says nothing about speed: tests, and checks of licences and style, which look for files that
-/// an archive of sources may lack.
+/// an archive of sources may lack. Maven writes why it failed to standard output, which a `setup` does not show.
 const MAVEN: &str =
     "mvn --quiet --batch-mode -DskipTests -Dlicense.skip -Dcheckstyle.skip -Drat.skip";
 
@@ -31,7 +31,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
         let (command, setup, how) = match jar(&own, text, artifact) {
             Some(jar) => (
                 vec!["java".to_owned(), "-jar".to_owned(), format!("{target}/{jar}")],
-                format!("{MAVEN} package{of_module}"),
+                format!("{MAVEN} package{of_module} >&2"),
                 "a jar of its own".to_owned(),
             ),
             None => (
@@ -59,7 +59,7 @@ fn class_path(target: &str, of_module: &str) -> String {
     let target = shell_words::quote(target);
     format!(
         "{MAVEN} test-compile dependency:build-classpath \
-         -Dmdep.outputFile=target/jmh.path{of_module} && \
+         -Dmdep.outputFile=target/jmh.path{of_module} >&2 && \
          echo \"-cp {target}/test-classes:{target}/classes:$(cat {target}/jmh.path)\" > {target}/jmh.args"
     )
 }
@@ -204,6 +204,6 @@ mod tests {
         let found = &finds.benchmarks[0];
         assert_eq!((finds.benchmarks.len(), found.folder.as_str()), (1, "java"));
         assert_eq!(found.command[2], "bench/target/m-0.jar");
-        assert!(found.setup.as_deref().unwrap().ends_with("package -pl bench -am"));
+        assert!(found.setup.as_deref().unwrap().ends_with("package -pl bench -am >&2"));
     }
 }
