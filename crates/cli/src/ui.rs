@@ -150,6 +150,13 @@ impl Ui {
         }
     }
 
+    /// Says what starts that may take long, to who watches; what it prints itself may follow.
+    pub(crate) fn step(&self, text: impl Display) {
+        if self.progress {
+            self.say(text);
+        }
+    }
+
     /// Replaces the progress line; an empty one removes it.
     pub(crate) fn progress_line(&self, line: &str) {
         if self.progress {

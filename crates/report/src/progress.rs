@@ -12,7 +12,7 @@ use crate::width::{columns, printable, shorten};
 /// What the line says. Everything is passed in: the report has no clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress<'a> {
-    /// What is measured next: a subject's name, or several joined by the caller.
+    /// What was measured last: a subject's name, or several joined by the caller.
     pub subject: &'a str,
     /// Whether these are warm-up rounds.
     pub warmup: bool,
@@ -48,7 +48,7 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
         Goal::Rounds(rounds) | Goal::Either(rounds, _) => format!("{}/{rounds}", progress.round),
         Goal::Budget(_) => progress.round.to_string(),
     };
-    let kind = if progress.warmup { "warm-up" } else { "round" };
+    let stage = if progress.warmup { "warm-up".to_owned() } else { format!("round{NBSP}{rounds}") };
     let elapsed = roughly(progress.elapsed.as_secs_f64());
     let time = match progress.goal {
         Goal::Budget(budget) | Goal::Either(_, budget) => {
@@ -60,11 +60,13 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
         let text = quantity::ratio(ratio);
         format!("{} ({})", text.change, text.interval)
     });
-    let end =
-        progress.remaining.map(|left| format!("done in about {}", roughly(left.as_secs_f64())));
+    let end = progress.remaining.map(|left| match left {
+        left if left < SOON => "nearly done".to_owned(),
+        left => format!("done in about {}", roughly(left.as_secs_f64())),
+    });
 
     let subject = shorten(&printable(progress.subject), 24, style.unicode);
-    let mut line = format!("{subject}  {kind}{NBSP}{rounds}").replace(NBSP, " ");
+    let mut line = format!("{subject}  {stage}").replace(NBSP, " ");
     let parts: Vec<String> =
         [Some(time), estimate].into_iter().flatten().map(|part| part.replace(NBSP, " ")).collect();
     let end = end.map(|end| end.replace(NBSP, " "));
@@ -87,6 +89,9 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
         _ => shorten(&line, style.width, style.unicode),
     }
 }
+
+/// What is too short to be worth a number.
+const SOON: Duration = Duration::from_millis(100);
 
 /// Columns of the bar; it is the first part to go when the terminal is narrow.
 const BAR: usize = 10;
@@ -119,6 +124,15 @@ fn bar(share: f64, style: &Style) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_warm_up_counts_no_rounds_and_the_end_is_near_without_a_number() {
+        let warming = Progress { warmup: true, remaining: None, estimate: None, ..example() };
+        let style = Style { width: 100, ..Style::PLAIN };
+        assert_eq!(progress_line(&warming, &style), "A, B  warm-up  ####......  4.1 s of 10 s");
+        let ending = Progress { remaining: Some(Duration::ZERO), ..example() };
+        assert!(progress_line(&ending, &style).ends_with("  nearly done"));
+    }
 
     fn example() -> Progress<'static> {
         Progress {

@@ -12,8 +12,8 @@ use becalm_model::{
 };
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
-    self, Conditioning, Executor, Isolate, LeftOut, OnFailure, Plan, RunError, SessionError, Spawn,
-    SpawnPlan, measure,
+    self, Conditioning, Executor, Hook, Isolate, LeftOut, OnFailure, Plan, RunError, SessionError,
+    Spawn, SpawnPlan, measure,
 };
 
 use crate::build::BuildError;
@@ -255,12 +255,13 @@ impl Setting<'_, '_> {
         let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
         let place = (exports.json.as_deref(), resumed_from.as_deref());
         let mut log = start_log(&record, place, &mut limits, listener);
+        let starts = |hook| move |command: &str| listener.hears(Event::Hook { hook, command });
         let is_set_up = match plan.independent.as_ref().map(|own| own.on_failure) {
             Some(OnFailure::LeaveOut) => {
-                traced.executor.set_up_each();
+                traced.executor.set_up_each(&mut starts(Hook::Setup));
                 Ok(())
             }
-            Some(OnFailure::End) | None => traced.executor.set_up(),
+            Some(OnFailure::End) | None => traced.executor.set_up(&mut starts(Hook::Setup)),
         };
         let result = match is_set_up {
             Ok(()) => {
@@ -287,7 +288,7 @@ impl Setting<'_, '_> {
         if let Err(error) = &result {
             record.interrupted = Some(Interruption::Failure { error: error.in_full() });
         }
-        let cleaned = spawn.clean_up();
+        let cleaned = spawn.clean_up(&mut starts(Hook::Cleanup));
         limits.extend(quiet.limits());
         record.conditions = spawn.conditions(&plan, quiet.record(), &limits);
         match before {

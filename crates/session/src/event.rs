@@ -7,7 +7,7 @@ use std::time::Duration;
 use becalm_machine::service::{Queued, TimeUp};
 use becalm_machine::tune::{Applied, Recovered};
 use becalm_model::{Comparison, Note, Record, Subject, SuiteOutlook, Verdict};
-use becalm_runner::rounds::Plan;
+use becalm_runner::rounds::{Hook, Plan};
 
 use crate::revisions::Commit;
 
@@ -77,6 +77,13 @@ pub enum Event<'a> {
     GroupRemoved(&'a str),
     /// The subjects cannot have CPUs of their own.
     NotIsolated(&'a str),
+    /// A hook starts that runs once.
+    Hook {
+        /// Which one.
+        hook: Hook,
+        /// Its command.
+        command: &'a str,
+    },
     /// The first run starts.
     Started {
         /// By this plan.

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use becalm_machine::service::TimeUp;
-use becalm_report::{confidence_in_words, limit_sentence, note_sentence, outlook_text};
+use becalm_report::{confidence_in_words, limit_sentence, note_sentence, outlook_text, printable};
 use becalm_session::{Commit, Event, Listener, SearchEvent, failures};
 
 use super::progress::ProgressLine;
@@ -20,10 +20,14 @@ pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) ->
 /// Shows an event; what is more than a step of the progress stands in place of its line.
 fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
     match (event, line.as_mut()) {
-        (Event::Started { plan, record }, _) => *line = Some(ProgressLine::new(plan, record)),
-        (Event::Ran { subject, warmup }, Some(line)) => line.draw(ui, subject, warmup),
+        (Event::Started { plan, record }, _) => {
+            // A single run may take minutes, and nothing is drawn while it does.
+            ui.progress_line("the first run");
+            *line = Some(ProgressLine::new(plan, record));
+        }
+        (Event::Ran { subject, warmup }, Some(line)) => line.run(ui, subject, warmup),
         (Event::Round { rounds, fraction, warmup }, Some(line)) => {
-            line.round(rounds, fraction, warmup);
+            line.round(ui, rounds, fraction, warmup);
         }
         (Event::Looked(comparisons), Some(line)) => line.look(comparisons),
         (event, line) => {
@@ -83,6 +87,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
         }
         Event::GroupRemoved(line) => ui.say(line),
         Event::NotIsolated(reason) => ui.warn(reason),
+        Event::Hook { hook, command } => ui.step(format!("{hook}: {}", printable(command))),
         Event::Tries(mitigation) => ui.progress_line(&format!("trying {mitigation}")),
         Event::Block { stage, block, used, whole } => ui.progress_line(&format!(
             "{stage}: block {block}, {:.0} of {:.0} s",

@@ -16,7 +16,15 @@ const INTERVAL: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(crate) struct ProgressLine {
     started: Instant,
+    /// When the first round began that counts: warm-up says nothing about how long the rest takes.
+    counted: Instant,
+    /// When the latest round ended.
+    latest: Instant,
     drawn: Option<Instant>,
+    /// Whether the line was drawn after the latest run.
+    shows_this_run: bool,
+    /// What was measured last.
+    subject: String,
     goal: Goal,
     warmup: bool,
     rounds: u32,
@@ -29,9 +37,14 @@ pub(crate) struct ProgressLine {
 impl ProgressLine {
     /// Starts with what a resumed record already has.
     pub(crate) fn new(plan: &Plan, record: &Record) -> Self {
+        let now = Instant::now();
         Self {
-            started: Instant::now(),
+            started: now,
+            counted: now,
+            latest: now,
             drawn: None,
+            shows_this_run: false,
+            subject: String::new(),
             goal: match plan.stop {
                 Stop::Until { maximum: Some(rounds), budget: Some(budget), .. } => {
                     Goal::Either(rounds, budget)
@@ -51,14 +64,30 @@ impl ProgressLine {
         }
     }
 
-    /// Takes note of a finished round.
-    pub(crate) fn round(&mut self, rounds: u32, fraction: f64, warmup: bool) {
+    /// Takes note of a finished run, and draws the line if it is time to.
+    pub(crate) fn run(&mut self, ui: &Ui, subject: &Subject, warmup: bool) {
+        self.warmup = warmup;
+        self.subject.clone_from(&subject.name);
+        let is_early = self.drawn.is_some_and(|drawn| drawn.elapsed() < INTERVAL);
+        self.shows_this_run = ui.progress && !is_early;
+        if self.shows_this_run {
+            self.draw(ui);
+        }
+    }
+
+    /// Takes note of a finished round, which corrects what was drawn after its last run.
+    pub(crate) fn round(&mut self, ui: &Ui, rounds: u32, fraction: f64, warmup: bool) {
+        let now = Instant::now();
         self.rounds = rounds;
         self.fraction = fraction;
         self.warmup = warmup;
-        if self.at_start.is_none() {
-            // What the first round of those that go on took is nothing beside the rest.
-            (self.at_start, self.started) = (Some(fraction), Instant::now());
+        self.latest = now;
+        // Neither warm-up nor the first round of those that go on says how long the rest takes.
+        if warmup || self.at_start.is_none() {
+            (self.at_start, self.counted) = (Some(fraction), now);
+        }
+        if self.shows_this_run {
+            self.draw(ui);
         }
     }
 
@@ -67,26 +96,16 @@ impl ProgressLine {
         self.ratio = comparisons.iter().find(|one| one.primary).and_then(|one| one.ratio);
     }
 
-    /// Draws the line if it is time to.
-    pub(crate) fn draw(&mut self, ui: &Ui, subject: &Subject, warmup: bool) {
-        self.warmup = warmup;
-        if !ui.progress || self.drawn.is_some_and(|drawn| drawn.elapsed() < INTERVAL) {
-            return;
-        }
+    fn draw(&mut self, ui: &Ui) {
         self.drawn = Some(Instant::now());
-        let elapsed = self.started.elapsed();
-        let made = self.fraction - self.at_start.unwrap_or(self.fraction);
-        let remaining = (made > 0.0)
-            .then(|| elapsed.as_secs_f64() * (1.0 - self.fraction) / made)
-            .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         let line = progress_line(
             &Progress {
-                subject: &subject.name,
+                subject: &self.subject,
                 warmup: self.warmup,
                 round: self.rounds,
                 goal: self.goal,
-                elapsed,
-                remaining,
+                elapsed: self.started.elapsed(),
+                remaining: self.remaining(),
                 estimate: self.ratio,
             },
             ui.style(),
@@ -94,10 +113,19 @@ impl ProgressLine {
         ui.progress_line(&line);
     }
 
+    /// Returns the time to the likely end, at the pace of the finished rounds.
+    fn remaining(&self) -> Option<Duration> {
+        let made = self.fraction - self.at_start.unwrap_or(self.fraction);
+        if made <= 0.0 {
+            return None;
+        }
+        let took = self.latest.duration_since(self.counted).as_secs_f64();
+        let rest = took * (1.0 - self.fraction) / made;
+        Duration::try_from_secs_f64((rest - self.latest.elapsed().as_secs_f64()).max(0.0)).ok()
+    }
+
     /// Removes the line.
     pub(crate) fn clear(&self, ui: &Ui) {
-        if self.drawn.is_some() {
-            ui.progress_line("");
-        }
+        ui.progress_line("");
     }
 }

@@ -156,28 +156,29 @@ impl<'a> Spawn<'a> {
         spawn
     }
 
-    /// Runs the setup hooks of every subject.
-    pub fn set_up(&mut self) -> Result<(), RunError> {
+    /// Runs the setup hooks of every subject, and says before each which command starts.
+    pub fn set_up(&mut self, starts: &mut dyn FnMut(&str)) -> Result<(), RunError> {
         let begun = monotonic_raw();
-        (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index))?;
+        (0..self.plan.subjects.len()).try_for_each(|index| self.set_up_one(index, starts))?;
         self.clock.leave_out_since(begun);
         Ok(())
     }
 
     /// Runs the setup hooks of every subject, all of them even if one fails: the first run of a subject
     /// whose hook failed fails too, and says so.
-    pub fn set_up_each(&mut self) {
+    pub fn set_up_each(&mut self, starts: &mut dyn FnMut(&str)) {
         let begun = monotonic_raw();
         for index in 0..self.plan.subjects.len() {
-            if let Err(error @ RunError::Hook { .. }) = self.set_up_one(index) {
+            if let Err(error @ RunError::Hook { .. }) = self.set_up_one(index, starts) {
                 self.plan.subjects[index].program = Err(error.to_string());
             }
         }
         self.clock.leave_out_since(begun);
     }
 
-    fn set_up_one(&mut self, index: usize) -> Result<(), RunError> {
+    fn set_up_one(&mut self, index: usize, starts: &mut dyn FnMut(&str)) -> Result<(), RunError> {
         let command = self.plan.subjects[index].hooks.setup.clone();
+        command.as_deref().into_iter().for_each(starts);
         self.hook(Hook::Setup, index, command.as_deref())?;
         let folder = self.plan.folder_of(index);
         let subject = &mut self.plan.subjects[index];
@@ -192,11 +193,12 @@ impl<'a> Spawn<'a> {
     }
 
     /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
-    /// is returned.
-    pub fn clean_up(&mut self) -> Result<(), RunError> {
+    /// is returned. Says before each which command starts.
+    pub fn clean_up(&mut self, starts: &mut dyn FnMut(&str)) -> Result<(), RunError> {
         let mut result = Ok(());
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.cleanup.clone();
+            command.as_deref().into_iter().for_each(&mut *starts);
             result = result.and(self.hook(Hook::Cleanup, index, command.as_deref()));
         }
         result
