@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use becalm_machine::service::{Queued, TimeUp};
 use becalm_machine::tune::{Applied, Recovered};
-use becalm_model::{Comparison, Note, Record, Subject, SuiteOutlook, Verdict};
+use becalm_model::{Comparison, Note, Record, SessionLimit, Subject, SuiteOutlook, Verdict};
 use becalm_runner::rounds::{Hook, Plan};
 
 use crate::revisions::Commit;
@@ -75,6 +75,8 @@ pub enum Event<'a> {
     LatencyNotHeld(&'a std::io::Error),
     /// A control group that nobody uses any more was in the way of isolation.
     GroupRemoved(&'a str),
+    /// The machine is not tuned, because this user may not.
+    NotTuned(&'a SessionLimit),
     /// The subjects cannot have CPUs of their own.
     NotIsolated(&'a str),
     /// A hook starts that runs once.

@@ -67,6 +67,8 @@ pub(crate) struct Quiet<'a> {
     listener: Listener<'a>,
     /// For how long the machine had been suspended before.
     suspended: Duration,
+    /// Why the machine is not tuned although the terms say so.
+    refused: Option<SessionLimit>,
     /// What tuning must leave alone.
     skipped: Vec<String>,
     // The CPUs of a subject are known only after the warm-up.
@@ -107,13 +109,19 @@ impl<'a> Quiet<'a> {
             Affinity::Auto | Affinity::None => chosen.clone(),
         };
         let request = runs.tune.as_ref().map(profile).transpose()?;
-        let (mut tuned, mut applied) = (None, Vec::new());
+        let (mut tuned, mut applied, mut refused) = (None, Vec::new(), None);
         // Where nothing can be isolated nothing is needed for it; the reason is told later.
         let isolates = runs.isolate && isolate::is_possible(&machine.root).is_ok();
         if request.is_some() || isolates {
-            let (session, _) =
-                Tuned::begin(&machine.root, command, runs.wait, interrupt, listener)?;
-            tuned = Some(session);
+            match Tuned::begin(&machine.root, command, runs.wait, interrupt, listener) {
+                Ok((session, _)) => tuned = Some(session),
+                Err(error) if error.needs_root() => {
+                    let limit = SessionLimit::NotTuned { error: error.to_string() };
+                    listener.hears(Event::NotTuned(&limit));
+                    refused = Some(limit);
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         if let Some(request) = &request
             && let Some(session) = tuned.take()
@@ -130,6 +138,7 @@ impl<'a> Quiet<'a> {
             machine,
             listener,
             suspended: becalm_machine::suspended(),
+            refused,
             skipped: request.map(|request| request.skip).unwrap_or_default(),
             state: RefCell::new(state),
         })
@@ -163,7 +172,8 @@ impl<'a> Quiet<'a> {
         let time_up = self.state.borrow().tuned.as_ref().and_then(Tuned::time_up);
         let put_back =
             time_up.map(|TimeUp { seconds }| SessionLimit::PutBackEarly { seconds }.into());
-        placed.chain(slept).chain(put_back).collect()
+        let refused = self.refused.clone().map(Limit::from);
+        placed.chain(slept).chain(put_back).chain(refused).collect()
     }
 
     /// Says so if the CPUs were not the subject's own until the end.

@@ -76,6 +76,13 @@ impl TunedError {
     }
 }
 
+impl TunedError {
+    /// Says whether this user may not tune the machine, and root may.
+    pub(crate) fn needs_root(&self) -> bool {
+        matches!(self, Self::Begin { source: TuneError::Lock(lock), .. } if lock.needs_root())
+    }
+}
+
 /// What became of the machine after an error.
 #[derive(Debug)]
 pub enum PutBack {

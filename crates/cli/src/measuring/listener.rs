@@ -86,6 +86,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
             ui.warn(format!("cstates: /dev/cpu_dma_latency cannot be held: {error}"));
         }
         Event::GroupRemoved(line) => ui.say(line),
+        Event::NotTuned(limit) => ui.warn(limit_sentence(&limit.clone().into())),
         Event::NotIsolated(reason) => ui.warn(reason),
         Event::Hook { hook, command } => ui.step(format!("{hook}: {}", printable(command))),
         Event::Tries(mitigation) => ui.progress_line(&format!("trying {mitigation}")),

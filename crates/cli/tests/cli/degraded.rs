@@ -140,7 +140,7 @@ fn a_user_without_rights_measures_and_learns_what_is_missing() {
 }
 
 #[test]
-fn what_needs_root_is_refused_with_the_reason() {
+fn what_changes_what_is_measured_is_refused_without_root_with_the_reason() {
     let check = |flags: &[&str], reason: &str| {
         let arguments = [&["run", "--rounds", "2"], flags, &["--", "true"]].concat();
         let Some(output) = as_nobody("what_needs_root", &arguments) else { return };
@@ -153,11 +153,16 @@ fn what_needs_root_is_refused_with_the_reason() {
 }
 
 #[test]
-fn without_root_nothing_is_isolated_and_that_is_said() {
-    let arguments = ["run", "--isolate", "--rounds", "2", "--json", "--", "true"];
-    let Some(output) = as_nobody("without_root_nothing_is_isolated", &arguments) else { return };
-    let record = json(&output.clone().exits_with(0).stdout);
-    assert_eq!(record["conditions"]["isolation"], Value::Null);
-    assert!(said(&output).contains("CPUs cannot be isolated here: that needs root"), "{output:?}");
-    assert!(limits(&record).contains("that needs root"), "{}", limits(&record));
+fn what_quiets_the_machine_is_left_out_without_root_and_that_is_said() {
+    let check = |flag: &str, reason: &str| {
+        let arguments = ["run", flag, "--rounds", "2", "--json", "--", "true"];
+        let Some(output) = as_nobody("what_quiets_the_machine", &arguments) else { return };
+        let record = json(&output.clone().exits_with(0).stdout);
+        assert_eq!(record["conditions"]["isolation"], Value::Null);
+        assert_eq!(record["conditions"]["tuned"], Value::Null);
+        assert!(said(&output).contains(&format!("warning: {reason}")), "{output:?}");
+        assert!(limits(&record).contains(reason), "{}", limits(&record));
+    };
+    check("--isolate", "CPUs cannot be isolated here: that needs root");
+    check("--tune", "the machine was not tuned: cannot make the lock");
 }

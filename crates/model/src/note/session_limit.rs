@@ -50,6 +50,11 @@ pub enum SessionLimit {
         /// For so many seconds.
         seconds: u64,
     },
+    /// The machine was to be tuned, and this user may not.
+    NotTuned {
+        /// What was refused.
+        error: String,
+    },
     /// The service of the machine has put it back before the session ended.
     PutBackEarly {
         /// After so many seconds, which is its limit; nothing where its process was lost.

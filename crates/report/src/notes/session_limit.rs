@@ -22,6 +22,7 @@ pub(super) fn sentence(limit: &SessionLimit) -> String {
             "the machine was suspended for {seconds} s during the session: waking up resets settings, the CPUs of \
              interrupts among them, and the first runs after it are colder than the others; measure again"
         ),
+        L::NotTuned { error } => format!("the machine was not tuned: {error}"),
         L::PutBackEarly { seconds: Some(seconds) } => format!(
             "the service of this machine put it back after {seconds} s, the longest time that it gives a user: the \
              runs after that were made on a machine that was not quiet"
