@@ -1,23 +1,30 @@
 //! `cargo xtask docs`: files and passages that are generated, so that they cannot drift from the
-//! code.
+//! code, and the site of all pages.
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use becalm_model::wire::{json_schema, json_text, schema_names};
 
+use crate::site;
 use crate::workspace::{Profile, build_becalm, capture, cargo, root};
 
-/// Regenerate what is generated under docs/: the JSON Schema, the command reference and the
-/// calibration tables
+/// Regenerate what is generated under docs/ (the JSON Schema, the command reference and the
+/// calibration tables), and build the site of static pages in target/site
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Change nothing; fail with the name of the first file that is not up to date
+    /// Change nothing; fail with the name of the first file that is not up to date, or with the
+    /// links that lead nowhere
     #[arg(long)]
     check: bool,
+
+    /// Build the site alone, in this folder; without one in target/site of the repository
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = site::FOLDER)]
+    #[arg(conflicts_with_all = ["check", "calibration", "trials"])]
+    site: Option<PathBuf>,
 
     /// Whether to simulate the calibration tables anew, which takes minutes; the default is yes,
     /// and no with --check
@@ -48,8 +55,12 @@ const METHODOLOGY: &str = "docs/METHODOLOGY.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
 const END: &str = "<!-- END: calibration -->";
 
-/// Writes or checks the generated files.
+/// Writes or checks the generated files and the site.
 pub(crate) fn run(args: &Args) -> Result<()> {
+    if let Some(folder) = &args.site {
+        let is_default = folder == Path::new(site::FOLDER);
+        return site::write(&if is_default { root().join(folder) } else { folder.clone() });
+    }
     let mut generated = quick()?;
     let default = if args.check { Answer::No } else { Answer::Yes };
     if args.calibration.unwrap_or(default) == Answer::Yes {
@@ -62,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             write(file, text)?;
         }
     }
-    Ok(())
+    if args.check { site::check() } else { site::write(&root().join(site::FOLDER)) }
 }
 
 /// Checks everything that is quick to generate.

@@ -13,6 +13,7 @@ mod install;
 #[cfg(test)]
 mod named_paths;
 mod projects;
+mod site;
 #[cfg(test)]
 mod sleeps;
 #[cfg(test)]
