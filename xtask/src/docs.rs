@@ -51,7 +51,7 @@ const TRIALS: u32 = 2000;
 const SEED: u32 = 1;
 
 const COMMANDS: &str = "docs/COMMANDS.md";
-const METHODOLOGY: &str = "docs/METHODOLOGY.md";
+const CALIBRATION: &str = "docs/methodology/calibration.md";
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
 const END: &str = "<!-- END: calibration -->";
 
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut generated = quick()?;
     let default = if args.check { Answer::No } else { Answer::Yes };
     if args.calibration.unwrap_or(default) == Answer::Yes {
-        generated.push((METHODOLOGY.to_owned(), methodology(args.trials)?));
+        generated.push((CALIBRATION.to_owned(), calibration(args.trials)?));
     }
     for (file, text) in &generated {
         if args.check {
@@ -150,10 +150,10 @@ fn subcommands(help: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the page on method with freshly simulated tables.
-fn methodology(trials: u32) -> Result<String> {
-    let page = fs::read_to_string(root().join(METHODOLOGY))
-        .with_context(|| format!("cannot read {METHODOLOGY}, which is to hold the tables"))?;
+/// Returns the page on calibration with freshly simulated tables.
+fn calibration(trials: u32) -> Result<String> {
+    let page = fs::read_to_string(root().join(CALIBRATION))
+        .with_context(|| format!("cannot read {CALIBRATION}, which is to hold the tables"))?;
     // The same tables as `becalm_calibrate::calibration_markdown` returns here, but optimised:
     // minutes instead of an hour.
     let run =
@@ -170,7 +170,7 @@ fn spliced(page: &str, text: &str) -> Result<String> {
         Some((before, after))
     });
     let Some((before, after)) = parts else {
-        bail!("{METHODOLOGY} lacks `{BEGIN}` followed by `{END}`");
+        bail!("{CALIBRATION} lacks `{BEGIN}` followed by `{END}`");
     };
     Ok(format!("{before}{BEGIN}\n\n{text}\n\n{END}{after}"))
 }

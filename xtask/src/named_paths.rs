@@ -8,7 +8,8 @@ use crate::workspace::root;
 fn documents(top: &Path) -> Vec<PathBuf> {
     let mut all: Vec<PathBuf> =
         ["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"].map(|name| top.join(name)).into();
-    let docs = std::fs::read_dir(top.join("docs")).unwrap().flatten();
+    let folders = ["docs", "docs/methodology"].map(|name| top.join(name));
+    let docs = folders.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap().flatten());
     let is_text = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "md");
     all.extend(docs.map(|entry| entry.path()).filter(is_text));
     all
@@ -32,6 +33,33 @@ fn every_path_that_a_document_names_is_there() {
         for path in named(&text).filter(|path| !top.join(path).exists()) {
             gone.push(format!("{}: {path}", document.display()));
         }
+    }
+    assert!(gone.is_empty(), "{}", gone.join("\n"));
+}
+
+/// Returns the documents that a source names, such as `docs/NAME.md`.
+fn documents_named(text: &str) -> impl Iterator<Item = &str> {
+    let starts = text.match_indices("docs/").map(|(at, _)| &text[at..]);
+    starts.filter_map(|rest| {
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || "/-_.".contains(letter);
+        let end = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+        let name = rest[..end].trim_end_matches('.');
+        name.rsplit_once('.').is_some_and(|(_, ending)| ending == "md").then_some(name)
+    })
+}
+
+#[test]
+fn every_document_that_a_source_names_is_there() {
+    let top = root();
+    let mut gone = Vec::new();
+    // The chores have made-up documents in their tests.
+    for source in crate::tokens::all().iter().filter(|one| one.name.starts_with("crates/")) {
+        // So have tests of the crates; ours are in capitals or appendices.
+        let ours = documents_named(&source.text).filter(|name| {
+            name.starts_with("docs/methodology/") || name.chars().any(char::is_uppercase)
+        });
+        let missing = ours.filter(|name| !top.join(name).exists());
+        gone.extend(missing.map(|name| format!("{}: {name}", source.name)));
     }
     assert!(gone.is_empty(), "{}", gone.join("\n"));
 }

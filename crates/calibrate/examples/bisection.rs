@@ -1,4 +1,4 @@
-//! Prints the table of bisections in `docs/METHODOLOGY.md`.
+//! Prints the table of bisections in `docs/methodology/bisection.md`.
 //!
 //! `cargo run --release -p becalm-calibrate --example bisection -- [SEARCHES] [SEED]`
 

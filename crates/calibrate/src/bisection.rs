@@ -310,7 +310,7 @@ pub fn summary(history: &History, search: Search, searches: u32, seed: u64) -> S
     all
 }
 
-/// Returns the table of `docs/METHODOLOGY.md`.
+/// Returns the table of `docs/methodology/bisection.md`.
 pub fn bisection_markdown(searches: u32, seed: u64) -> String {
     let mut text = String::from(
         "| history | search | right | wrong | none named | stated | change / true | covered | rounds | builds |\n\

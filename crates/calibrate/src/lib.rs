@@ -3,7 +3,7 @@
 //! Sessions are simulated and decided by the code that real sessions use. [`noise`] draws what a machine
 //! adds to its runs, [`trial`] makes a session of them, [`redo`] discards disturbed rounds of it, [`pace`]
 //! samples the pace of the core beside it, and [`rule`] sets other rules beside ours, those of [`peers`]; [`Tally`] counts the
-//! answers, [`rate`] gives their intervals, and [`tables`] writes them into `docs/METHODOLOGY.md`. [`bisection`] searches made-up
+//! answers, [`rate`] gives their intervals, and [`tables`] writes them into `docs/methodology/calibration.md`. [`bisection`] searches made-up
 //! histories. [`decisions`] counts what real tools said of real programs, for `cargo xtask bench decide`.
 //!
 //! It may use `stats`, and its tests also `model` and `runner`. `tests/calibration` holds every estimator

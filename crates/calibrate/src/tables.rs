@@ -1,4 +1,4 @@
-//! The tables of `docs/METHODOLOGY.md`: how often rules are wrong, and how often they find what is there.
+//! The tables of `docs/methodology/calibration.md`: how often rules are wrong, and how often they find what is there.
 
 use becalm_stats::Rng;
 

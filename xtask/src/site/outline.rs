@@ -35,7 +35,25 @@ pub(super) const GROUPS: [Group; 5] = [
         name: "Reference",
         files: &["docs/COMMANDS.md", "docs/FORMATS.md", "docs/SECURITY.md", "docs/LIMITS.md"],
     },
-    Group { name: "How it works", files: &["docs/METHODOLOGY.md"] },
+    Group {
+        name: "How it works",
+        files: &[
+            "docs/METHODOLOGY.md",
+            "docs/methodology/estimates.md",
+            "docs/methodology/stopping.md",
+            "docs/methodology/metrics.md",
+            "docs/methodology/conditions.md",
+            "docs/methodology/noise.md",
+            "docs/methodology/iterations.md",
+            "docs/methodology/harnesses.md",
+            "docs/methodology/change-points.md",
+            "docs/methodology/bisection.md",
+            "docs/methodology/gates.md",
+            "docs/methodology/calibration.md",
+            "docs/methodology/real-data.md",
+            "docs/methodology/references.md",
+        ],
+    },
     Group { name: "Development", files: &["ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] },
 ];
 

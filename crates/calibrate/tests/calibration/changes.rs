@@ -2,7 +2,7 @@
 //! found.
 //!
 //! `cargo test -p becalm-calibrate --release changes -- --ignored --nocapture` prints the
-//! tables of `docs/METHODOLOGY.md`, with other detectors beside.
+//! tables of `docs/methodology/change-points.md`, with other detectors beside.
 
 use becalm_stats::Rng;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};

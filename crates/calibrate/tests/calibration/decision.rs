@@ -2,7 +2,7 @@
 //!
 //! The seed is fixed, so that a run tells about the code and not about luck. With 6000 trials or
 //! more a rule that truly errs in 5 % passes (its upper bound is near 5.6 %), and one that errs in
-//! 6 % does not. `docs/METHODOLOGY.md` has the whole table.
+//! 6 % does not. `docs/methodology/calibration.md` has the whole table.
 
 use becalm_calibrate::noise::{
     BIMODAL, CORRELATED_95, INDEPENDENT, LARGE_STEP, Noise, POSITION, SPIKES,

@@ -5,7 +5,7 @@
 //! values as if they were independent are run on the same data, to show what the data are like.
 //!
 //! `cargo test -p becalm-calibrate --release harness -- --ignored --nocapture` prints the table
-//! of METHODOLOGY.
+//! of docs/methodology/harnesses.md.
 
 use becalm_calibrate::peers::{mann_whitney, welch};
 use becalm_model::terms::Primary;

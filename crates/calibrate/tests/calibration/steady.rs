@@ -218,7 +218,7 @@ fn runs_of_a_real_jit_compiler_get_the_class_that_the_eye_gives_them() {
     check_real(include_str!("warmup/growing.txt"), Class::NoSteadyState, 0..=0);
 }
 
-/// Rows of the tables in METHODOLOGY: a rule, and how often it is right.
+/// Rows of the tables in docs/methodology/iterations.md: a rule, and how often it is right.
 fn row(name: &str, score: &Score) -> String {
     format!("| {name} | {} |", score.cells().join(" | "))
 }
@@ -251,17 +251,17 @@ fn each_made(all: &[made::Made]) -> impl Iterator<Item = (Answer, &Series)> {
 #[test]
 fn two_hundred_made_up_series_are_answered_as_methodology_says() {
     let all = made::all(20, 1);
-    let page = include_str!("../../../../docs/METHODOLOGY.md");
+    let page = include_str!("../../../../docs/methodology/iterations.md");
     let with = score(each_made(&all), known);
     let without = score(each_made(&all), |one| unknown(&one.seconds));
     assert!(with.right >= 196 && without.right >= 190, "{with:?} {without:?}");
     for row in [row("becalm, waiting known", &with), row("becalm", &without)] {
-        assert!(page.contains(&row), "METHODOLOGY lacks {row}");
+        assert!(page.contains(&row), "docs/methodology/iterations.md lacks {row}");
     }
 }
 
 #[test]
-#[ignore = "prints the tables of METHODOLOGY, takes minutes; run in release"]
+#[ignore = "prints the tables of docs/methodology/iterations.md, takes minutes; run in release"]
 #[expect(clippy::print_stdout, reason = "the tables are the purpose")]
 fn steady_tables() {
     let made = made::all(20, 1);

@@ -18,7 +18,7 @@ pub(super) const SHORTEST_FIFO_RUN: f64 = 2e-3;
 
 /// Share of the time of the warm-up that a subject had to wait for a CPU, from which on a real-time
 /// class is chosen without being asked for. Where nothing competes it only costs: the rest that it
-/// needs lets the CPU go idle, and a virtual one is then given away (`docs/METHODOLOGY.md`).
+/// needs lets the CPU go idle, and a virtual one is then given away (`docs/methodology/conditions.md`).
 pub(super) const COMPETITION: f64 = 0.03;
 
 /// How the conditions of the runs are chosen.

@@ -11,7 +11,7 @@
 //! until all have p below the level and a change above the smallest one wanted.
 //!
 //! Its t test knows nothing of the split being the best of many, takes population deviations for sample
-//! deviations, and needs no least length of a level: see METHODOLOGY for what that costs.
+//! deviations, and needs no least length of a level: see docs/methodology/change-points.md for what that costs.
 //!
 //! Fleming et al., "Hunter: Using Change Point Detection to Hunt for Performance Regressions" (2023).
 
