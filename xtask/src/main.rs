@@ -22,6 +22,8 @@ mod test;
 #[cfg(test)]
 mod tokens;
 #[cfg(test)]
+mod turns;
+#[cfg(test)]
 mod unsafe_code;
 mod vm;
 mod workspace;
