@@ -26,6 +26,11 @@ pub(crate) struct Args {
     #[arg(conflicts_with_all = ["check", "calibration", "trials"])]
     site: Option<PathBuf>,
 
+    /// Make the picture of the README anew from a report of `becalm compare --export-html`, and
+    /// nothing else
+    #[arg(long, value_name = "REPORT", conflicts_with_all = ["check", "calibration", "trials", "site"])]
+    picture: Option<PathBuf>,
+
     /// Whether to simulate the calibration tables anew, which takes minutes; the default is yes,
     /// and no with --check
     #[arg(long, value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "yes")]
@@ -60,6 +65,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if let Some(folder) = &args.site {
         let is_default = folder == Path::new(site::FOLDER);
         return site::write(&if is_default { root().join(folder) } else { folder.clone() });
+    }
+    if let Some(report) = &args.picture {
+        return site::picture::make(report);
     }
     let mut generated = quick()?;
     let default = if args.check { Answer::No } else { Answer::Yes };

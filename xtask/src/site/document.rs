@@ -66,6 +66,7 @@ impl Document {
         let mut anchor = "";
         // Whether each link that is open is kept; links do not nest, images stand inside of them.
         let mut kept = true;
+        let mut is_code = false;
         let events = parser(&self.text).filter_map(|event| match event {
             // Markers of what is generated are for those who edit the file.
             Event::Html(text) if text.trim_start().starts_with("<!--") => None,
@@ -86,6 +87,14 @@ impl Document {
                 })
             }
             Event::End(TagEnd::Link) => kept.then_some(event),
+            Event::Start(Tag::CodeBlock(_)) | Event::End(TagEnd::CodeBlock) => {
+                is_code = !is_code;
+                Some(event)
+            }
+            // A number and its sign stay on one line.
+            Event::Text(text) if !is_code => {
+                Some(Event::Text(CowStr::from(text.replace(" %", "\u{a0}%"))))
+            }
             Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
                 let dest_url = followed(&dest_url).map_or(dest_url, CowStr::from);
                 Some(Event::Start(Tag::Image { link_type, dest_url, title, id }))
@@ -213,6 +222,12 @@ mod tests {
         assert!(html.contains("<h2 id=\"a\">A <a class=\"anchor\" href=\"#a\""), "{html}");
         assert!(html.contains("<div class=\"wide\" tabindex=\"0\"><table>"), "{html}");
         assert!(!html.contains("BEGIN"), "{html}");
+    }
+
+    #[test]
+    fn a_number_and_its_sign_stay_together_outside_of_code() {
+        let html = Document::parse("a.md", "By 6 %.\n\n```\n6 %\n```\n").html(|_| None);
+        assert!(html.contains("By 6\u{a0}%.") && html.contains("<code>6 %"), "{html}");
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod links;
 mod outline;
 mod pages;
 mod paths;
+pub(crate) mod picture;
 mod search;
 #[cfg(test)]
 mod tests;

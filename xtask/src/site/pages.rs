@@ -127,8 +127,13 @@ fn navigation(here: &Document, documents: &[Document]) -> String {
 
 /// Returns the list of the sections of a page; nothing for a page with hardly any.
 fn contents(document: &Document) -> String {
-    let sections: Vec<_> =
-        document.headings.iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
+    let of = |levels: &[HeadingLevel]| -> Vec<_> {
+        document.headings.iter().filter(|heading| levels.contains(&heading.level)).collect()
+    };
+    let mut sections = of(&[HeadingLevel::H2]);
+    if sections.len() < 2 {
+        sections = of(&[HeadingLevel::H2, HeadingLevel::H3]);
+    }
     if sections.len() < 2 {
         return String::new();
     }
