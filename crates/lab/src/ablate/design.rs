@@ -50,6 +50,8 @@ pub enum Kind {
     Recommended,
     /// What would have been recommended, had it not turned out worse.
     TooFew,
+    /// What seemed to help, and did not when it was measured again.
+    Unconfirmed,
 }
 
 /// Returns the share of the whole time by which a stage has to be over. Stages that end early leave their time to the
@@ -88,6 +90,7 @@ impl Configuration {
             | Kind::Branch
             | Kind::Recommended
             | Kind::TooFew
+            | Kind::Unconfirmed
             | Kind::Whole => names(&self.members).join(" + "),
             Kind::Without(member) => format!("without {}", MITIGATIONS[member].name),
         }
@@ -100,6 +103,7 @@ impl Configuration {
             (Kind::Whole, _) => "all of them".to_owned(),
             (Kind::Recommended, _) => "recommended".to_owned(),
             (Kind::TooFew, _) => "fewer".to_owned(),
+            (Kind::Unconfirmed, _) => "not confirmed".to_owned(),
             _ => self.name(),
         }
     }
@@ -211,17 +215,20 @@ pub fn order(seed: u64, stage: Stage, block: u32, configurations: usize) -> Vec<
     schedule::order(seed, block, configurations)
 }
 
-/// Says whether another block of a stage begins, of which `blocks` are done and the longest took
+/// Most blocks of the last stage where it has to show what the others could not: each makes its one test sharper.
+pub const MOST_TO_CONFIRM: u32 = 120;
+
+/// Says whether another block of a stage begins, of which `blocks` of at most `most` are done and the longest took
 /// `longest`, when `used` of `whole` is over.
 pub fn goes_on(
     stage: Stage,
-    blocks: u32,
+    (blocks, most): (u32, u32),
     longest: Duration,
     used: Duration,
     whole: Duration,
 ) -> bool {
     let end = whole.mul_f64(ends_at(stage));
-    blocks < most_blocks(stage) && used + longest <= end
+    blocks < most && used + longest <= end
 }
 
 #[cfg(test)]
@@ -296,7 +303,9 @@ mod tests {
         #[track_caller]
         fn check(stage: Stage, blocks: u32, longest: u64, used: u64, expected: bool) {
             let seconds = Duration::from_secs;
-            let found = goes_on(stage, blocks, seconds(longest), seconds(used), seconds(100));
+            let most = most_blocks(stage);
+            let found =
+                goes_on(stage, (blocks, most), seconds(longest), seconds(used), seconds(100));
             assert_eq!(found, expected);
         }
         check(Stage::Singly, 3, 5, 35, true);

@@ -1,6 +1,6 @@
 //! An experiment as far as it has got, and what follows from it.
 
-use becalm_model::ablate::{AblateRun, Stage, Timing};
+use becalm_model::ablate::{AblateRun, MitigationVerdict, Stage, Timing};
 
 use super::analysis::{self, Paired, Ratio, Row, SAME_SPREAD};
 use super::design::{Configuration, Kind, StackOrder};
@@ -41,6 +41,8 @@ pub struct Chosen {
     pub best: Vec<usize>,
     /// Its spread over that of the baseline.
     pub best_ratio: f64,
+    /// Whether `stack` demonstrably helps. If not, the last stage has to show it ([`Experiment::is_confirmed`]).
+    pub is_demonstrated: bool,
 }
 
 /// A set of mitigations that is recommended.
@@ -94,15 +96,18 @@ impl Experiment {
         recommend::stack_order(&self.judged(Stage::Singly), costly)
     }
 
-    /// Returns what the second stage chooses; `None` where nothing demonstrably helps.
+    /// Returns what the second stage chooses: of what demonstrably helps, else of what only seems to. `None` where nothing
+    /// even seems to.
     pub fn chosen(&self) -> Option<Chosen> {
         let stacks = self.judged(Stage::Cumulatively);
-        let stack = recommend::smallest_within_reach(&stacks)?.members.clone();
+        let demonstrated = recommend::smallest_within_reach(&stacks);
+        let is_demonstrated = demonstrated.is_some();
+        let stack = demonstrated.or_else(|| recommend::promising(&stacks))?.members.clone();
         let (best, best_ratio) = stacks
             .iter()
             .filter_map(|(stack, ratio)| Some((stack, ratio.as_ref()?.ratio.estimate)))
             .min_by(|one, other| one.1.total_cmp(&other.1))?;
-        Some(Chosen { stack, best: best.members.clone(), best_ratio })
+        Some(Chosen { stack, best: best.members.clone(), best_ratio, is_demonstrated })
     }
 
     /// Returns the members of the chosen stack, the most important first, by what the second and the
@@ -135,16 +140,39 @@ impl Experiment {
         if !self.was_thinned_too_far() {
             return members;
         }
-        for stage in self.stages.iter_mut().filter(|one| one.stage == Stage::Again) {
-            for one in &mut stage.configurations {
-                one.kind = match one.kind {
-                    Kind::Recommended => Kind::TooFew,
-                    Kind::Whole => Kind::Recommended,
-                    kind => kind,
-                };
-            }
-        }
+        self.rename(Stage::Again, |kind| match kind {
+            Kind::Recommended => Kind::TooFew,
+            Kind::Whole => Kind::Recommended,
+            kind => kind,
+        });
         stack.to_vec()
+    }
+
+    /// Says whether the last stage, whose runs chose nothing, shows on its own that the recommended set helps.
+    ///
+    /// Something useless is recommended with at most the stated error: the tests of the first two stages call it helpful
+    /// with at most half of that, because the other half is for harm, and so does the one test of this stage.
+    pub fn is_confirmed(&self) -> bool {
+        let outcomes = self.outcomes();
+        let own = outcomes
+            .iter()
+            .find(|one| one.stage == Stage::Again && one.configuration.kind == Kind::Recommended);
+        own.and_then(|one| one.spread).is_some_and(|it| it.verdict() == MitigationVerdict::Helps)
+    }
+
+    /// Takes the name of a recommendation from what the last stage did not confirm.
+    pub fn withdraw(&mut self) {
+        self.rename(Stage::Again, |kind| match kind {
+            Kind::Recommended => Kind::Unconfirmed,
+            kind => kind,
+        });
+    }
+
+    fn rename(&mut self, stage: Stage, kind: impl Fn(Kind) -> Kind) {
+        let own = self.stages.iter_mut().filter(|one| one.stage == stage);
+        for one in own.flat_map(|stage| &mut stage.configurations) {
+            one.kind = kind(one.kind);
+        }
     }
 
     /// Says whether the last stage found the thinned set clearly less steady than the whole stack.

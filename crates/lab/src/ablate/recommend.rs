@@ -2,7 +2,7 @@
 
 use becalm_model::ablate::MitigationVerdict;
 
-use super::analysis::Ratio;
+use super::analysis::{Ratio, SAME_SPREAD};
 use super::design::{Configuration, StackOrder};
 use super::mitigation::excludes;
 
@@ -59,8 +59,23 @@ pub(super) fn smallest_within_reach(
             (ratio.verdict() == MitigationVerdict::Helps).then_some((stack, ratio.ratio.estimate))
         })
         .collect();
-    let best = helpful.iter().map(|(_, estimate)| *estimate).min_by(f64::total_cmp)?;
-    helpful
+    smallest(helpful)
+}
+
+/// Returns the smallest stack that seems to do as well as the best one, where that seems to be quieter than the baseline
+/// by more than [`SAME_SPREAD`]; `stacks` as for [`smallest_within_reach`]. Nothing is demonstrated by it.
+pub(super) fn promising(stacks: &[(Configuration, Option<Ratio>)]) -> Option<&Configuration> {
+    let quieter = stacks.iter().filter_map(|(stack, ratio)| {
+        let estimate = ratio.as_ref()?.ratio.estimate;
+        (estimate < 1.0 / SAME_SPREAD).then_some((stack, estimate))
+    });
+    smallest(quieter.collect())
+}
+
+/// Returns the smallest of these that is within [`AS_GOOD`] of the best.
+fn smallest(stacks: Vec<(&Configuration, f64)>) -> Option<&Configuration> {
+    let best = stacks.iter().map(|(_, estimate)| *estimate).min_by(f64::total_cmp)?;
+    stacks
         .into_iter()
         .filter(|(_, estimate)| *estimate <= AS_GOOD * best)
         .min_by_key(|(stack, _)| stack.members.len())

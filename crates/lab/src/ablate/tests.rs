@@ -204,13 +204,67 @@ fn ten_useless_mitigations_are_called_useful_or_harmful_no_more_often_than_state
     }
 }
 
-#[test]
-fn where_nothing_helps_nothing_is_recommended() {
-    let mut rng = Rng::new(18);
-    let mut experiment = singly(&mut rng, &TEN, 20, Timing::Iterations, &|_| (1.0, 1.0));
+/// Makes a whole experiment, with as many blocks of each stage as three minutes have; returns what is recommended.
+fn recommended(rng: &mut Rng, timing: Timing, truth: Truth<'_>) -> Option<Vec<usize>> {
+    let (singly_blocks, blocks) = match timing {
+        Timing::Iterations => (8, 10),
+        Timing::Runs => (13, 20),
+    };
+    let mut experiment = singly(rng, &TEN, singly_blocks, timing, truth);
     let stacks = design::cumulatively(&experiment.stack_order(&[]), TEN.len());
-    run(&mut experiment, &mut rng, Stage::Cumulatively, stacks, 20, &|_| (1.0, 1.0));
-    assert_eq!(experiment.chosen(), None);
+    run(&mut experiment, rng, Stage::Cumulatively, stacks, blocks, truth);
+    let chosen = experiment.chosen()?;
+    let last = design::again(&chosen.stack, &chosen.stack);
+    let most = if chosen.is_demonstrated { 40 } else { design::MOST_TO_CONFIRM };
+    run(&mut experiment, rng, Stage::Again, last, most, truth);
+    (chosen.is_demonstrated || experiment.is_confirmed()).then_some(chosen.stack)
+}
+
+#[test]
+fn where_nothing_helps_something_is_recommended_no_more_often_than_stated() {
+    let mut rng = Rng::new(18);
+    for (timing, trials) in [(Timing::Iterations, 100), (Timing::Runs, 100)] {
+        let wrong = (0..trials)
+            .filter(|_| recommended(&mut rng, timing, &|_| (1.0, 1.0)).is_some())
+            .count();
+        let rate = wrong as f64 / f64::from(trials);
+        // 5 % and three standard errors of the simulation.
+        let limit = 0.05 + 3.0 * (0.05 * 0.95 / f64::from(trials)).sqrt();
+        println!("{timing:?}: {wrong} of {trials}");
+        assert!(rate <= limit, "{timing:?}: {rate} of {trials}");
+    }
+}
+
+#[test]
+fn what_halves_the_spread_between_runs_is_recommended_in_nearly_every_experiment() {
+    let mut rng = Rng::new(20);
+    let fifo = find("fifo").unwrap();
+    let truth = |one: &Configuration| (if one.members.contains(&fifo) { 0.5 } else { 1.0 }, 1.0);
+    let found = (0..50)
+        .filter(|_| {
+            let stack = recommended(&mut rng, Timing::Runs, &truth);
+            stack.is_some_and(|stack| stack.contains(&fifo))
+        })
+        .count();
+    println!("{found} of 50");
+    assert!(found >= 40, "{found} of 50");
+}
+
+#[test]
+fn what_only_seems_to_help_is_withdrawn_unless_it_helps_again() {
+    let mut rng = Rng::new(21);
+    let mut check = |spread: f64, expected: bool| {
+        let truth = |one: &Configuration| (if one.members.is_empty() { 1.0 } else { spread }, 1.0);
+        let mut experiment = Experiment::new(Timing::Runs, 0.95, 1);
+        let pin = indices(&["pin"]);
+        let last = design::again(&pin, &pin);
+        run(&mut experiment, &mut rng, Stage::Again, last, 40, &truth);
+        assert_eq!(experiment.is_confirmed(), expected);
+        experiment.withdraw();
+        assert_eq!(experiment.stages[0].configurations[1].label(), "not confirmed");
+    };
+    check(0.2, true);
+    check(1.0, false);
 }
 
 #[test]

@@ -27,25 +27,45 @@ impl Laboratory<'_> {
             self.stage(Stage::Fewer, design::fewer(&chosen.stack, &by_weight), &costly)?;
             members = self.experiment.smallest_as_good(&chosen.stack);
         }
-        self.stage(Stage::Again, design::again(&members, &chosen.stack), &costly)?;
+        let last = design::again(&members, &chosen.stack);
+        let most = if chosen.is_demonstrated {
+            design::most_blocks(Stage::Again)
+        } else {
+            design::MOST_TO_CONFIRM
+        };
+        self.blocks(Stage::Again, last, &costly, most)?;
         let members = self.experiment.settled(members, &chosen.stack);
+        if !chosen.is_demonstrated && !self.experiment.is_confirmed() {
+            self.experiment.withdraw();
+            return Ok(());
+        }
         self.experiment.recommended = Some(Recommended { members, chosen });
         Ok(())
     }
 
-    /// Runs blocks of one stage while there is time.
+    /// Runs blocks of one stage while there is time, as many as it is worth.
     fn stage(
         &mut self,
         stage: Stage,
         configurations: Vec<Configuration>,
         costly: &[usize],
     ) -> Result<(), Error> {
+        self.blocks(stage, configurations, costly, design::most_blocks(stage))
+    }
+
+    fn blocks(
+        &mut self,
+        stage: Stage,
+        configurations: Vec<Configuration>,
+        costly: &[usize],
+        most: u32,
+    ) -> Result<(), Error> {
         let number = configurations.len();
         let at = self.experiment.stages.len();
         self.experiment.stages.push(StageRuns { stage, configurations, runs: Vec::new() });
         let mut longest = Duration::ZERO;
         let mut block = 0;
-        while design::goes_on(stage, block, longest, self.used(), self.whole) {
+        while design::goes_on(stage, (block, most), longest, self.used(), self.whole) {
             let begun = monotonic_raw();
             self.bench.listener.hears(Event::Block {
                 stage: stage.name(),

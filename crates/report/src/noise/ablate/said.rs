@@ -14,16 +14,21 @@ pub(super) fn headline(document: &AblateDocument) -> Vec<(Role, String)> {
     if let Some(why) = &document.interrupted {
         return vec![(Role::Warning, format!("Not finished: {why}."))];
     }
-    let Some(recommendation) = &document.recommendation else {
-        let sentence = "Nothing that was tried makes times demonstrably steadier here.";
-        return vec![(Role::Inconclusive, sentence.to_owned())];
-    };
-    let names = recommendation.mitigations.join(", ");
-    let mut said = vec![(Role::Heading, format!("Recommended: {names}."))];
     let again = |label: &str| {
         let own = |one: &&AblateConfiguration| one.stage == Stage::Again && one.label == label;
         document.configurations.iter().find(own)
     };
+    let Some(recommendation) = &document.recommendation else {
+        let sentence = "Nothing that was tried makes times demonstrably steadier here.";
+        let mut said = vec![(Role::Inconclusive, sentence.to_owned())];
+        said.extend(again("not confirmed").map(|tried| {
+            let names = tried.mitigations.join(", ");
+            (Role::Hint, format!("{names} seemed to, and did not when it was measured again."))
+        }));
+        return said;
+    };
+    let names = recommendation.mitigations.join(", ");
+    let mut said = vec![(Role::Heading, format!("Recommended: {names}."))];
     if let (Some(baseline), Some(measured)) = (again("baseline"), again("recommended")) {
         said.push(again_sentence(document, baseline, measured));
     }

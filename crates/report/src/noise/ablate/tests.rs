@@ -194,3 +194,14 @@ fn the_page_has_every_part_and_escapes_what_it_shows() {
     assert_eq!(html.matches("<svg").count(), 2);
     assert!(html.contains("there are no second threads"));
 }
+
+#[test]
+fn what_only_seemed_to_help_is_named_and_not_recommended() {
+    let mut document = document();
+    document.recommendation = None;
+    document.configurations[4].label = "not confirmed".to_owned();
+    let text = ablate_text(&document, &Style::PLAIN, 80);
+    assert!(text.starts_with("Nothing that was tried makes times demonstrably steadier"), "{text}");
+    assert!(text.contains("fifo seemed to, and did not when it was measured again."), "{text}");
+    assert!(!text.contains("recommended "), "{text}");
+}
