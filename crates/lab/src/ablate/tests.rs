@@ -230,7 +230,6 @@ fn where_nothing_helps_something_is_recommended_no_more_often_than_stated() {
         let rate = wrong as f64 / f64::from(trials);
         // 5 % and three standard errors of the simulation.
         let limit = 0.05 + 3.0 * (0.05 * 0.95 / f64::from(trials)).sqrt();
-        println!("{timing:?}: {wrong} of {trials}");
         assert!(rate <= limit, "{timing:?}: {rate} of {trials}");
     }
 }
@@ -246,7 +245,6 @@ fn what_halves_the_spread_between_runs_is_recommended_in_nearly_every_experiment
             stack.is_some_and(|stack| stack.contains(&fifo))
         })
         .count();
-    println!("{found} of 50");
     assert!(found >= 40, "{found} of 50");
 }
 
