@@ -1,10 +1,9 @@
-//! Views of a saved record: `becalm show`, `plot` and `show --metadata`.
+//! Views of a saved record: `becalm show` and `show --metadata`, and what was imported.
 
 use becalm_model::{DisturbedRun, Record, RecordKind};
 
 use crate::benchmarks;
-use crate::box_violin::Beside;
-use crate::comparison::{body, headlines, legend, notes_and_limits, strip_plot};
+use crate::comparison::{body, headlines, legend, notes_and_limits};
 use crate::conditions;
 use crate::disturbed;
 use crate::estimate;
@@ -14,12 +13,9 @@ use crate::notes::sentence;
 use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{Scale, count};
-use crate::sequence::{Point, PointKind, sequence};
-use crate::shared_axes::SharedAxes;
 use crate::shown;
-use crate::single::{Drawn, estimates, given, say_if_nothing, write_conditions};
+use crate::single::{Drawn, estimates, given, write_conditions};
 use crate::steady;
-use crate::strip::Marks;
 use crate::style::{Role, Style};
 use crate::suite;
 
@@ -159,73 +155,6 @@ fn results(page: &mut Page, record: &Record, labels: &Labels) {
             );
         }
     }
-}
-
-/// Draws the strip plot of all subjects and the runs of each in time order: `becalm plot`.
-/// `metric` is the name of the one that is wanted, or of a measure that many benchmarks have.
-pub fn plot_text(
-    record: &Record,
-    disturbed: &[DisturbedRun],
-    metric: Option<&str>,
-    axes: &SharedAxes,
-    beside: &[Beside],
-    style: &Style,
-) -> String {
-    let labels = Labels::of(&record.subjects);
-    let mut page = Page::new(style);
-    say_if_nothing(&mut page, record);
-    for metric in shown::plotted_metrics(record, metric) {
-        let description = shown::metric_at(record, metric);
-        let axis = axes.get(&description).map(|shared| shared.axis);
-        let strips = strip_plot(record, &labels, metric, axis, beside, Marks::All, style);
-        if strips.is_empty() {
-            continue;
-        }
-        page.section(&format!("Runs, {}", description.name));
-        page.drawn(&strips);
-        for subject in 0..record.subjects.len() {
-            let points = points(record, disturbed, subject, metric);
-            if points.is_empty() {
-                continue;
-            }
-            page.section(&format!("{} in time order, {}", labels.get(subject), description.name));
-            page.drawn(&sequence(&points, &description.unit, axis, style));
-        }
-    }
-    if labels.are_letters {
-        page.gap();
-        legend(&mut page, record, &labels);
-    }
-    page.finish()
-}
-
-/// Returns all runs of a subject, warm-up included, as points in time order.
-pub(crate) fn points(
-    record: &Record,
-    disturbed: &[DisturbedRun],
-    subject: usize,
-    metric: usize,
-) -> Vec<Point> {
-    let positions = disturbed::positions(disturbed);
-    let is_shown = shown::is_shown(record, subject, metric);
-    shown::indexed_runs(record, subject)
-        .filter(|_| is_shown)
-        .filter_map(|(index, run)| {
-            let value = run.value(metric).filter(|value| value.is_finite())?;
-            let kind = if run.is_censored() {
-                PointKind::Censored
-            } else if run.warmup {
-                PointKind::Warmup
-            } else if run.discarded {
-                PointKind::Discarded
-            } else if positions.contains(&index) {
-                PointKind::Disturbed
-            } else {
-                PointKind::Plain
-            };
-            Some(Point { value, kind })
-        })
-        .collect()
 }
 
 /// Lists everything known about the session, the conditions and the machine, as pyperf's

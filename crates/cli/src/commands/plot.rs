@@ -1,13 +1,13 @@
-//! `becalm plot`: strip plots and run sequences of saved records.
+//! `becalm plot`: pictures of saved records, on the terminal or as files.
 
 use std::path::PathBuf;
 
-use becalm_report::{Beside, SharedAxes, plot_text};
+use becalm_report::{Beside, SharedAxes, html, plot_png, plot_svg, plot_text};
 use becalm_session::{disturbed_runs, files};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::with_traced_notes;
+use crate::measuring::{check_files, with_traced_notes};
 use crate::records;
 use crate::ui::Ui;
 
@@ -24,14 +24,28 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
+    /// Write the pictures of the HTML report as an SVG file (one input file only)
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+
+    /// Write the same as a PNG file
+    #[arg(long, value_name = "FILE")]
+    png: Option<PathBuf>,
+
     /// Which metric to draw, or which measure of all benchmarks, such as `B/op`; by default what decides or was read
     /// from the output, else the wall time, and where there are many benchmarks what each is about
     #[arg(long, value_name = "NAME", conflicts_with = "html")]
     metric: Option<String>,
 
-    /// Draw these below the dots of each subject, too; the HTML report has them folded in
+    /// Draw these below the dots of each subject, too; SVG and PNG have both, the HTML report has them folded in
     #[arg(long, value_name = "SHAPE", value_enum, value_delimiter = ',', conflicts_with = "html")]
     with: Vec<Shape>,
+}
+
+impl Args {
+    fn beside(&self) -> Vec<Beside> {
+        self.with.iter().copied().map(Beside::from).collect()
+    }
 }
 
 /// What can be drawn beside every run as a dot.
@@ -53,22 +67,42 @@ impl From<Shape> for Beside {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let Some(path) = &args.html else {
-        let metric = args.metric.as_deref();
-        let records = records::read_all(&args.files)?;
-        let axes = SharedAxes::of(&records, metric);
-        let beside: Vec<Beside> = args.with.iter().copied().map(Beside::from).collect();
-        return records::for_each_read(&args.files, &records, ui, |record| {
-            records::check_metric(record, metric)?;
-            Ok(plot_text(record, &disturbed_runs(record), metric, &axes, &beside, ui.style()))
-        });
-    };
+    if args.html.is_some() || args.svg.is_some() || args.png.is_some() {
+        return write(args, ui);
+    }
+    let metric = args.metric.as_deref();
+    let records = records::read_all(&args.files)?;
+    let axes = SharedAxes::of(&records, metric);
+    records::for_each_read(&args.files, &records, ui, |record| {
+        records::check_metric(record, metric)?;
+        Ok(plot_text(record, &disturbed_runs(record), metric, &axes, &args.beside(), ui.style()))
+    })
+}
+
+/// Writes the pictures to files.
+fn write(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let named = [("--html", &args.html), ("--svg", &args.svg), ("--png", &args.png)];
+    let named = named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
+    let named: Vec<(&str, &PathBuf)> = named.collect();
     let [file] = args.files.as_slice() else {
-        return Err(CommandError::usage("--html takes one input file"));
+        return Err(CommandError::usage(format!("{} takes one input file", named[0].0)));
     };
+    check_files(named.iter().map(|(_, path)| *path))?;
     let record = records::read_record(file)?;
-    let page = becalm_report::html(&with_traced_notes(&record), &disturbed_runs(&record));
-    files::write_atomically(path, &page)?;
-    ui.say(format!("wrote {}", path.display()));
+    let metric = args.metric.as_deref();
+    records::check_metric(&record, metric)?;
+    let (disturbed, beside) = (disturbed_runs(&record), args.beside());
+    for (flag, path) in named {
+        let bytes = match flag {
+            "--html" => html(&with_traced_notes(&record), &disturbed).into_bytes(),
+            "--svg" => plot_svg(&record, &disturbed, metric, &beside).into_bytes(),
+            _ => plot_png(&record, &disturbed, metric, &beside).map_err(|_| {
+                CommandError::measure("these pictures together are too large for a PNG file")
+                    .hint("--svg has no such limit, and --metric draws one metric")
+            })?,
+        };
+        files::write_bytes_atomically(path, &bytes)?;
+        ui.say(format!("wrote {}", path.display()));
+    }
     Ok(Exit::Done)
 }

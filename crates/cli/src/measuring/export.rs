@@ -15,9 +15,14 @@ use crate::ui::Ui;
 /// Refuses, before anything is measured, files that could not be written in the end.
 pub(crate) fn check_exports(exports: &Exports) -> Result<(), CommandError> {
     let exports = [&exports.json, &exports.html, &exports.markdown];
-    let exports: Vec<&PathBuf> = exports.into_iter().flatten().collect();
-    for (index, path) in exports.iter().enumerate() {
-        if exports[..index].contains(path) {
+    check_files(exports.into_iter().flatten())
+}
+
+/// The same for any files.
+pub(crate) fn check_files<'a>(all: impl Iterator<Item = &'a PathBuf>) -> Result<(), CommandError> {
+    let all: Vec<&PathBuf> = all.collect();
+    for (index, path) in all.iter().enumerate() {
+        if all[..index].contains(path) {
             let path = path.display();
             return Err(CommandError::usage(format!("two exports go to the same file {path}")));
         }

@@ -214,6 +214,7 @@ fn commands_that_read_or_write_one_file_do_it_as_the_user() {
         &["changes", "--series", "../secret"],
         &["gate", "../secret"],
         &["plot", "../secret", "--html", "p.html"],
+        &["plot", "../secret", "--svg", "p.svg"],
         &["machine", "dump", "../vault/new"],
         &["topology", "--svg=../vault/new.svg"],
         &["demo", "--output", "../vault/new.html"],

@@ -242,13 +242,29 @@ fn a_diff_without_a_common_subject_is_a_usage_error() {
 }
 
 #[test]
+fn a_plot_can_be_a_picture() {
+    let env = env();
+    env.write("a.json", MINIMAL);
+    let output = env.run(["plot", "--svg", "p.svg", "--png", "p.png", "a.json"]).exits_with(0);
+    assert_eq!(output.stdout, "");
+    let svg = std::fs::read_to_string(env.work().join("p.svg")).unwrap();
+    assert!(svg.starts_with("<svg ") && svg.contains(">Every run</text>"), "{svg}");
+    let png = std::fs::read(env.work().join("p.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+    let same = env.run(["plot", "--svg", "p", "--png", "p", "a.json"]).exits_with(2);
+    assert!(same.stderr.contains("two exports go to the same file p"), "{}", same.stderr);
+    let _ = env.run(["plot", "--png", "p.png", "a.json", "a.json"]).exits_with(2);
+    let _ = env.run(["plot", "--svg", "p.svg", "--metric", "absent", "a.json"]).exits_with(2);
+}
+
+#[test]
 fn a_plot_can_be_a_page() {
     let env = env();
     env.write("a.json", MINIMAL);
     let output = env.run(["plot", "--html", "p.html", "a.json"]).exits_with(0);
     assert_snapshot!(said(&output), @"wrote p.html");
     assert!(env.read("p.html").contains("</html>"));
-    let _ = env.run(["plot", "--html", "absent/p.html", "a.json"]).exits_with(4);
+    let _ = env.run(["plot", "--html", "absent/p.html", "a.json"]).exits_with(2);
     let _ = env.run(["plot", "--html", "p.html", "a.json", "a.json"]).exits_with(2);
     let _ = env.run(["hist", "-n", "0", "a.json"]).exits_with(2);
 }

@@ -9,22 +9,22 @@ use becalm_model::{DisturbedRun, Record, RecordKind, Verdict};
 
 use crate::benchmarks;
 use crate::checks;
-use crate::comparison::headlines;
 use crate::comparison_table;
 use crate::conditions;
 use crate::disturbed;
 use crate::escape;
 use crate::estimate;
 use crate::facts;
+use crate::heading;
 use crate::labels::{Labels, meaning};
 use crate::notes;
 use crate::outcomes;
-use crate::quantity::{Scale, count};
+use crate::quantity::Scale;
 use crate::remarks;
 use crate::shown;
 use crate::style::Role;
 use crate::suite;
-use crate::svg;
+use crate::svg::{self, look, tone};
 
 const STYLE: &str = include_str!("style.css");
 
@@ -32,7 +32,7 @@ const STYLE: &str = include_str!("style.css");
 /// conditions, machine and raw data. It follows the reader's light or dark preference.
 pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     let labels = Labels::of(&record.subjects);
-    let lines = summary_lines(record, &labels);
+    let lines = heading::lines(record, &labels);
     let title = lines.first().map_or("becalm report", |(_, text)| text.as_str());
     let mut out = head(&record.version, title);
     header(&mut out, record, &labels, &lines);
@@ -62,33 +62,12 @@ pub(crate) fn head(version: &str, title: &str) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
-         <style>\n{STYLE}</style>\n</head>\n<body>\n",
+         <style>\n{}{STYLE}{}</style>\n</head>\n<body>\n",
         escape::html(version),
-        escape::html(title)
+        escape::html(title),
+        tone::variables(),
+        look::rules(|tone| format!("var({})", tone.variable())),
     )
-}
-
-/// Returns the verdicts of a comparison, or the medians where nothing was compared.
-fn summary_lines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
-    if record.kind == RecordKind::Comparison {
-        return headlines(record, labels);
-    }
-    if shown::is_suite(record) {
-        let benchmarks = count(record.subjects.len(), "benchmark");
-        return vec![(Role::Heading, format!("Suite of {benchmarks}"))];
-    }
-    let Some(metric) = shown::headline_metric(record) else { return Vec::new() };
-    let description = shown::metric_at(record, metric);
-    (0..record.subjects.len())
-        .filter_map(|subject| {
-            let sample = shown::sample(record, subject, metric)?;
-            let summary = shown::summary(record, &sample);
-            let scale = Scale::of_summaries(&description.unit, [&summary], true);
-            let said = estimate::said(record, subject, &description, &summary, &scale);
-            let name = &description.name;
-            Some((Role::Heading, format!("{}: {name} {said}", labels.get(subject))))
-        })
-        .collect()
 }
 
 fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, String)]) {

@@ -15,12 +15,7 @@ const ROW: f64 = 84.0;
 const MAX_BINS: usize = 40;
 
 /// Draws the distribution of every subject. Returns nothing when there is no value to draw.
-pub(crate) fn histogram(
-    record: &Record,
-    labels: &Labels,
-    metric: usize,
-    id: &str,
-) -> Option<String> {
+pub(crate) fn histogram(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<Svg> {
     let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
         .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
         .collect();
@@ -52,7 +47,7 @@ pub(crate) fn histogram(
         }
         svg.line("axis", (frame.left, base), (frame.right, base));
     }
-    Some(svg.finish())
+    Some(svg)
 }
 
 fn draw_bars(

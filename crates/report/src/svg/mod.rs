@@ -1,32 +1,63 @@
-//! Plots as SVG. Colours come from the style sheet of the page by class, so that one plot suits a
-//! light and a dark page; every subject has a shape too, so that colour is never needed.
+//! Pictures: what is drawn, as values, from which SVG and pixels are made. Looks go by class (`look.rs`), so that one
+//! picture suits a light and a dark page; every subject has a shape too, so that colour is never needed.
 
 mod frame;
 mod histogram;
+pub(crate) mod look;
+mod markup;
 mod paired;
 mod sequence;
+mod sheet;
 mod strip;
+pub(crate) mod tone;
 mod violin;
 
-use std::fmt::Write as _;
-
-use crate::escape;
 use crate::quantity::NBSP;
 
 pub(crate) use histogram::histogram;
+pub(crate) use markup::{alone, key, within};
 pub(crate) use paired::paired;
 pub(crate) use sequence::sequence;
+pub(crate) use sheet::sheet;
 pub(crate) use strip::{StripRow, strip, strip_of};
 pub(crate) use violin::violins;
 
-/// Width of every plot in its own units; the page scales it.
+/// Width of every picture in its own units; whoever shows it scales it.
 pub(crate) const WIDTH: f64 = 720.0;
 
-/// A drawing that grows element by element.
-#[derive(Debug)]
+/// A place in a picture: from the left and from the top.
+pub(crate) type Place = (f64, f64);
+
+/// A picture that grows element by element.
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Svg {
-    head: String,
-    body: String,
+    /// What it is called on its page.
+    id: String,
+    title: String,
+    description: String,
+    pub(crate) height: f64,
+    pub(crate) elements: Vec<Element>,
+}
+
+/// A part of a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Element {
+    /// Names in `look.rs`, separated by spaces.
+    pub(crate) class: String,
+    pub(crate) form: Form,
+}
+
+/// The form of a part.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Form {
+    Line(Place, Place),
+    /// A rectangle between two corners.
+    Area(Place, Place),
+    /// A closed shape with these corners.
+    Polygon(Vec<Place>),
+    Text(Anchor, Place, String),
+    /// The mark of a value; the text is shown when the pointer rests on it.
+    Mark(Shape, Place, String),
 }
 
 /// Which end of a text its position means.
@@ -38,111 +69,68 @@ pub(crate) enum Anchor {
 }
 
 impl Svg {
-    /// Starts a drawing. `id` has to be unique on its page; `title` and `description` are what a
+    /// Starts a picture. `id` has to be unique on its page; `title` and `description` are what a
     /// screen reader says instead of it.
     pub(crate) fn new(id: &str, title: &str, description: &str, height: f64) -> Self {
-        let (title, description) = (escape::html(title), escape::html(description));
-        let head = format!(
-            "<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{id}-title {id}-desc\" \
-             xmlns=\"http://www.w3.org/2000/svg\">\n<title id=\"{id}-title\">{title}</title>\n\
-             <desc id=\"{id}-desc\">{description}</desc>\n",
-            fixed(WIDTH),
-            fixed(height)
-        );
-        Self { head, body: String::new() }
+        Self {
+            id: id.to_owned(),
+            title: title.to_owned(),
+            description: description.to_owned(),
+            height,
+            elements: Vec::new(),
+        }
     }
 
-    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let _ = writeln!(
-            self.body,
-            "<line class=\"{class}\" x1=\"{}\" y1=\"{}\" x2=\"{}\" y2=\"{}\"/>",
-            fixed(from.0),
-            fixed(from.1),
-            fixed(to.0),
-            fixed(to.1)
-        );
+    pub(crate) fn line(&mut self, class: &str, from: Place, to: Place) {
+        self.add(class, Form::Line(from, to));
     }
 
     /// Draws a rectangle between two corners.
-    pub(crate) fn area(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let _ = writeln!(
-            self.body,
-            "<rect class=\"{class}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
-            fixed(from.0.min(to.0)),
-            fixed(from.1.min(to.1)),
-            fixed((to.0 - from.0).abs()),
-            fixed((to.1 - from.1).abs())
-        );
+    pub(crate) fn area(&mut self, class: &str, from: Place, to: Place) {
+        self.add(class, Form::Area(from, to));
     }
 
     /// Draws a closed shape with these corners.
-    pub(crate) fn polygon(&mut self, class: &str, corners: &[(f64, f64)]) {
-        let corners: Vec<String> =
-            corners.iter().map(|(x, y)| format!("{},{}", fixed(*x), fixed(*y))).collect();
-        let _ =
-            writeln!(self.body, "<polygon class=\"{class}\" points=\"{}\"/>", corners.join(" "));
+    pub(crate) fn polygon(&mut self, class: &str, corners: &[Place]) {
+        self.add(class, Form::Polygon(corners.to_vec()));
     }
 
-    pub(crate) fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
-        };
-        let _ = writeln!(
-            self.body,
-            "<text class=\"{class}\" text-anchor=\"{anchor}\" x=\"{}\" y=\"{}\">{}</text>",
-            fixed(at.0),
-            fixed(at.1),
-            escape::html(&text.replace(NBSP, " "))
-        );
+    pub(crate) fn text(&mut self, class: &str, anchor: Anchor, at: Place, text: &str) {
+        self.add(class, Form::Text(anchor, at, text.replace(NBSP, " ")));
     }
 
-    /// Draws the mark of one run; `tip` is shown when the pointer rests on it.
-    pub(crate) fn mark(&mut self, shape: Shape, class: &str, at: (f64, f64), tip: &str) {
-        let (x, y) = at;
-        let tip = escape::html(tip);
-        let around = |points: &[(f64, f64)]| {
-            let points: Vec<String> = points
-                .iter()
-                .map(|(dx, dy)| format!("{},{}", fixed(x + dx), fixed(y + dy)))
-                .collect();
-            points.join(" ")
-        };
-        let _ = match shape {
-            Shape::Circle => write!(
-                self.body,
-                "<circle class=\"{class}\" cx=\"{}\" cy=\"{}\" r=\"3.5\">",
-                fixed(x),
-                fixed(y)
-            ),
-            Shape::Cross => write!(
-                self.body,
-                "<path class=\"{class}\" d=\"M{} {}l8 8m0 -8l-8 8\">",
-                fixed(x - 4.0),
-                fixed(y - 4.0)
-            ),
-            Shape::Diamond | Shape::Square | Shape::Triangle => write!(
-                self.body,
-                "<polygon class=\"{class}\" points=\"{}\">",
-                around(match shape {
-                    Shape::Diamond => &[(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)],
-                    Shape::Square => &[(-3.3, -3.3), (3.3, -3.3), (3.3, 3.3), (-3.3, 3.3)],
-                    _ => &[(0.0, -4.4), (4.2, 3.4), (-4.2, 3.4)],
-                })
-            ),
-        };
-        let element = match shape {
-            Shape::Circle => "circle",
-            Shape::Cross => "path",
-            Shape::Diamond | Shape::Square | Shape::Triangle => "polygon",
-        };
-        let _ = writeln!(self.body, "<title>{tip}</title></{element}>");
+    /// Draws the mark of one value; `tip` is shown when the pointer rests on it.
+    pub(crate) fn mark(&mut self, shape: Shape, class: &str, at: Place, tip: &str) {
+        self.add(class, Form::Mark(shape, at, tip.to_owned()));
     }
 
-    /// Returns the whole element.
-    pub(crate) fn finish(self) -> String {
-        format!("{}{}</svg>\n", self.head, self.body)
+    /// Draws another picture into this one, so much further down.
+    fn put(&mut self, other: Self, down: f64) {
+        self.elements.extend(other.elements.into_iter().map(|element| element.moved(down)));
+    }
+
+    fn add(&mut self, class: &str, form: Form) {
+        self.elements.push(Element { class: class.to_owned(), form });
+    }
+
+    /// Counts the parts of a class.
+    pub(crate) fn count_of(&self, class: &str) -> usize {
+        let is_of = |element: &&Element| element.class.split(' ').any(|name| name == class);
+        self.elements.iter().filter(is_of).count()
+    }
+}
+
+impl Element {
+    fn moved(self, down: f64) -> Self {
+        let place = |(x, y): Place| (x, y + down);
+        let form = match self.form {
+            Form::Line(from, to) => Form::Line(place(from), place(to)),
+            Form::Area(from, to) => Form::Area(place(from), place(to)),
+            Form::Polygon(corners) => Form::Polygon(corners.into_iter().map(place).collect()),
+            Form::Text(anchor, at, text) => Form::Text(anchor, place(at), text),
+            Form::Mark(shape, at, tip) => Form::Mark(shape, place(at), tip),
+        };
+        Self { form, ..self }
     }
 }
 
@@ -162,20 +150,23 @@ impl Shape {
     pub(crate) fn of_subject(index: usize) -> Self {
         [Self::Circle, Self::Diamond, Self::Square, Self::Triangle][index % 4]
     }
-}
 
-/// Returns the mark of a subject alone, for a legend: a drawing of 12 by 12.
-pub(crate) fn key(index: usize) -> String {
-    let mut svg = Svg { head: String::new(), body: String::new() };
-    let class = format!("dot {}", subject_class(index));
-    svg.mark(Shape::of_subject(index), &class, (6.0, 6.0), "");
-    svg.body.replace("<title></title>", "").trim_end().to_owned()
+    /// Returns the corners of the mark around its place; a circle has a radius instead, and a cross four ends.
+    pub(crate) fn corners(self) -> &'static [Place] {
+        match self {
+            Self::Circle => &[],
+            Self::Diamond => &[(0.0, -4.6), (4.6, 0.0), (0.0, 4.6), (-4.6, 0.0)],
+            Self::Square => &[(-3.3, -3.3), (3.3, -3.3), (3.3, 3.3), (-3.3, 3.3)],
+            Self::Triangle => &[(0.0, -4.4), (4.2, 3.4), (-4.2, 3.4)],
+            Self::Cross => &[(-4.0, -4.0), (4.0, 4.0), (4.0, -4.0), (-4.0, 4.0)],
+        }
+    }
 }
 
 /// Returns the class with the colour of the subject at `index`. Six colours and four shapes
 /// repeat together only after twelve subjects.
 pub(crate) fn subject_class(index: usize) -> String {
-    format!("s{}", index % 6)
+    format!("s{}", index % usize::from(tone::SUBJECTS))
 }
 
 /// Returns the class that keeps many marks apart: without an outline and half transparent.
@@ -184,28 +175,5 @@ pub(crate) fn density_class(n_marks: usize) -> &'static str {
     if n_marks > CROWDED { " dense" } else { "" }
 }
 
-/// Writes a coordinate with a fixed number of decimals, so that equal plots are equal texts.
-fn fixed(value: f64) -> String {
-    let text = format!("{value:.1}");
-    if text == "-0.0" { "0.0".to_owned() } else { text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_drawing_says_what_it_shows_and_escapes_names() {
-        let mut svg = Svg::new("p1", "<script>", "two & three", 20.0);
-        svg.text("label", Anchor::End, (1.0 / 3.0, -0.01), "a<b");
-        svg.mark(Shape::Diamond, "s1", (10.0, 10.0), "run 1");
-        insta::assert_snapshot!(svg.finish(), @r#"
-        <svg viewBox="0 0 720.0 20.0" role="img" aria-labelledby="p1-title p1-desc" xmlns="http://www.w3.org/2000/svg">
-        <title id="p1-title">&lt;script&gt;</title>
-        <desc id="p1-desc">two &amp; three</desc>
-        <text class="label" text-anchor="end" x="0.3" y="0.0">a&lt;b</text>
-        <polygon class="s1" points="10.0,5.4 14.6,10.0 10.0,14.6 5.4,10.0"><title>run 1</title></polygon>
-        </svg>
-        "#);
-    }
-}
+/// Radius of a round mark.
+pub(crate) const RADIUS: f64 = 3.5;

@@ -20,7 +20,7 @@ pub(crate) fn paired(
     comparison: &Comparison,
     rounds: &[PairedRound],
     id: &str,
-) -> Option<String> {
+) -> Option<Svg> {
     let changes: Vec<f64> = rounds.iter().map(|round| (round.ratio - 1.0) * 100.0).collect();
     let margin = (record.margin * 100.0).clamp(0.0, 1e6);
     let interval = comparison
@@ -83,7 +83,7 @@ pub(crate) fn paired(
         let at = (frame.right - 4.0, frame.top - 3.0);
         svg.text("note", Anchor::End, at, &format!("{n_beyond}{NBSP}beyond the axis, at its edge"));
     }
-    Some(svg.finish())
+    Some(svg)
 }
 
 fn in_words(comparison: &Comparison, rounds: &[PairedRound]) -> String {

@@ -20,7 +20,7 @@ pub(crate) fn sequence(
     disturbed: &[DisturbedRun],
     metric: usize,
     id: &str,
-) -> Option<String> {
+) -> Option<Svg> {
     let samples: Vec<Vec<f64>> = (0..record.subjects.len())
         .map(|subject| {
             let runs = record.runs.iter().filter(|run| run.subject == subject);
@@ -86,5 +86,5 @@ pub(crate) fn sequence(
         let text = format!("{} beyond the axis, at its edge", count(n_beyond, "run"));
         svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 3.0), &text);
     }
-    Some(svg.finish())
+    Some(svg)
 }

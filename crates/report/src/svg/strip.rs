@@ -30,7 +30,7 @@ pub(crate) struct StripRow<'a> {
 }
 
 /// Draws all subjects on one axis. Returns nothing when there is no value to draw.
-pub(crate) fn strip(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<String> {
+pub(crate) fn strip(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<Svg> {
     let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
         .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
         .collect();
@@ -56,7 +56,7 @@ pub(crate) fn strip_of(
     name: &str,
     in_words: &str,
     id: &str,
-) -> Option<String> {
+) -> Option<Svg> {
     let values: Vec<&[f64]> = rows.iter().map(|row| row.values).collect();
     let axis = Axis::without_far_values(&values)?.widened(0.02);
     let scale = Scale::of(unit, [axis.low, axis.high], true);
@@ -77,7 +77,7 @@ pub(crate) fn strip_of(
         let x = frame.x(&axis, row.median.value);
         svg.line("median", (x, y - 6.0), (x, y + 6.0));
     }
-    Some(svg.finish())
+    Some(svg)
 }
 
 fn draw_row(

@@ -21,7 +21,7 @@ const HALF_BOX: f64 = 5.0;
 const CORNERS: u32 = 121;
 
 /// Draws all subjects. Returns nothing when there is no value to draw.
-pub(crate) fn violins(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<String> {
+pub(crate) fn violins(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<Svg> {
     let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
         .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
         .collect();
@@ -43,7 +43,7 @@ pub(crate) fn violins(record: &Record, labels: &Labels, metric: usize, id: &str)
         violin(&mut svg, &frame, &axis, (*subject, sample), middle);
         one_box(&mut svg, &frame, &axis, &BoxFigures::of(sample), middle);
     }
-    Some(svg.finish())
+    Some(svg)
 }
 
 fn violin(

@@ -9,7 +9,7 @@ use crate::escape;
 use crate::html::{head, list};
 use crate::moment;
 use crate::strip::Median;
-use crate::svg::{StripRow, strip_of};
+use crate::svg::{StripRow, strip_of, within};
 use crate::table::{Align, Table};
 
 /// Writes a whole experiment as one HTML page. It follows the reader's light or dark preference.
@@ -96,5 +96,5 @@ fn drawing(document: &AblateDocument, stage: Stage) -> String {
     let in_words =
         format!("Every run as one dot, a row for each of {} configurations.", rows.len());
     let drawn = strip_of(&rows, &unit, what, &in_words, stage.name());
-    drawn.map_or_else(String::new, |drawn| format!("<figure>{drawn}</figure>\n"))
+    drawn.map_or_else(String::new, |drawn| format!("<figure>{}</figure>\n", within(&drawn)))
 }

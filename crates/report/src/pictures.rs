@@ -1,0 +1,126 @@
+//! The pictures of a record, each with a caption that says how to read it: those of the HTML report and of `plot --svg`.
+
+use std::fmt::Write as _;
+
+use becalm_model::{DisturbedRun, Record};
+
+use crate::disturbed;
+use crate::labels::Labels;
+use crate::paired;
+use crate::quantity::percent;
+use crate::remarks;
+use crate::shown;
+use crate::svg::{self, Svg};
+
+/// A picture with what stands around it.
+#[derive(Debug, Clone)]
+pub(crate) struct Picture {
+    /// The section it stands in; pictures of one section follow each other.
+    pub(crate) section: &'static str,
+    pub(crate) drawing: Svg,
+    pub(crate) caption: String,
+}
+
+/// Returns every picture of these metrics that the record has values for.
+pub(crate) fn of(
+    record: &Record,
+    labels: &Labels,
+    disturbed: &[DisturbedRun],
+    metrics: &[usize],
+) -> Vec<Picture> {
+    let each = |of: &dyn Fn(usize) -> Option<Picture>| -> Vec<Picture> {
+        metrics.iter().filter_map(|&metric| of(metric)).collect()
+    };
+    let mut all = each(&|metric| strip(record, labels, metric));
+    all.extend(differences(record, labels, disturbed, metrics));
+    all.extend(each(&|metric| sequence(record, labels, disturbed, metric)));
+    all.extend(each(&|metric| histogram(record, labels, metric)));
+    all
+}
+
+/// Returns box plots in violins, for who looks for them: every run is on the other pictures, and a box hides modes.
+pub(crate) fn violins(record: &Record, labels: &Labels, metrics: &[usize]) -> Vec<Picture> {
+    let caption = "Quartiles and median; whiskers to the farthest value within one and a half times the distance of \
+                   the quartiles. The outline is a smooth density.";
+    let one = |&metric: &usize| {
+        let drawing = svg::violins(record, labels, metric, &format!("violin-{metric}"))?;
+        Some(Picture { section: "Box plots and violins", drawing, caption: caption.to_owned() })
+    };
+    metrics.iter().filter_map(one).collect()
+}
+
+fn strip(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {
+    let drawing = svg::strip(record, labels, metric, &format!("strip-{metric}"))?;
+    let below = if drawing.count_of("interval") > 0 {
+        "The bar below the dots is the median with its interval."
+    } else {
+        "The bar below the dots is the median."
+    };
+    let caption = format!("One dot per run. {below}");
+    Some(Picture { section: "Every run", drawing, caption })
+}
+
+fn differences(
+    record: &Record,
+    labels: &Labels,
+    disturbed: &[DisturbedRun],
+    metrics: &[usize],
+) -> Vec<Picture> {
+    let marked = disturbed::positions(disturbed);
+    let deciding = remarks::deciding(record);
+    let drawn = deciding.iter().enumerate().filter_map(|(n, comparison)| {
+        let rounds = paired::rounds(record, comparison, &marked);
+        let drawing = svg::paired(record, labels, comparison, &rounds, &format!("paired-{n}"))?;
+        let mut caption = format!(
+            "{} against {}, {}, round by round. ",
+            labels.get(comparison.candidate),
+            labels.get(comparison.baseline),
+            shown::metric_at(record, comparison.metric).name,
+        );
+        if drawing.count_of("margin-band") > 0 {
+            let margin = percent(record.margin);
+            let _ = write!(
+                caption,
+                "Blue band around the solid line, which is no change: the margin of {margin}"
+            );
+        } else {
+            caption.push_str("The solid line is no change");
+        }
+        if drawing.count_of("interval-band") > 0 {
+            caption.push_str("; orange band around the dashed line: the interval of the estimate");
+        }
+        caption.push('.');
+        if drawing.count_of("cross") > 0 {
+            caption.push_str(" Crosses are rounds with a disturbed run.");
+        }
+        let section = "Paired differences per round";
+        metrics.contains(&comparison.metric).then_some(Picture { section, drawing, caption })
+    });
+    drawn.collect()
+}
+
+fn sequence(
+    record: &Record,
+    labels: &Labels,
+    disturbed: &[DisturbedRun],
+    metric: usize,
+) -> Option<Picture> {
+    let id = format!("sequence-{metric}");
+    let drawing = svg::sequence(record, labels, disturbed, metric, &id)?;
+    let mut caption = "Drift, steps and warm-up would show here.".to_owned();
+    let is_shaded = drawing.count_of("warmup") > 0;
+    let has_crosses = drawing.count_of("cross") > 0;
+    caption.push_str(match (is_shaded, has_crosses) {
+        (true, true) => " The shaded part is warm-up; crosses are disturbed runs.",
+        (true, false) => " The shaded part is warm-up.",
+        (false, true) => " Crosses are disturbed runs.",
+        (false, false) => "",
+    });
+    Some(Picture { section: "Runs in time order", drawing, caption })
+}
+
+fn histogram(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {
+    let drawing = svg::histogram(record, labels, metric, &format!("histogram-{metric}"))?;
+    let caption = "How often each value came up, per subject.".to_owned();
+    Some(Picture { section: "Distribution", drawing, caption })
+}
