@@ -30,6 +30,7 @@ mod heading;
 mod histogram;
 mod history;
 mod html;
+mod iterations;
 mod labels;
 mod machine_service;
 mod markdown;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use becalm_model::{DisturbedRun, Record};
 
 use crate::disturbed;
+use crate::iterations::{self, Iterations, more_not_drawn};
 use crate::labels::Labels;
 use crate::paired;
 use crate::quantity::percent;
@@ -35,6 +36,7 @@ pub(crate) fn of(
     all.extend(differences(record, labels, disturbed, metrics));
     all.extend(each(&|metric| sequence(record, labels, disturbed, metric)));
     all.extend(each(&|metric| histogram(record, labels, metric)));
+    all.extend(iterations(record, labels));
     all
 }
 
@@ -117,6 +119,57 @@ fn sequence(
         (false, false) => "",
     });
     Some(Picture { section: "Runs in time order", drawing, caption })
+}
+
+/// Subjects whose iterations are drawn, at most: each picture has hundreds of marks.
+const ITERATED: usize = 8;
+
+/// Draws what happens inside the processes of subjects that time their iterations themselves.
+fn iterations(record: &Record, labels: &Labels) -> Vec<Picture> {
+    let one = |subject: usize| {
+        let (runs, others) = iterations::of(record, subject);
+        let id = format!("iterations-{subject}");
+        let drawing = svg::iterations(&runs, subject, labels.get(subject), &id)?;
+        let caption = iterations_caption(labels.get(subject), &drawing, &runs, others);
+        Some(Picture { section: "Iterations inside each process", drawing, caption })
+    };
+    let all: Vec<usize> = (0..record.subjects.len())
+        .filter(|&subject| record.measured(subject).any(|run| !run.iterations.is_empty()))
+        .collect();
+    let mut pictures: Vec<Picture> = all.iter().take(ITERATED).copied().filter_map(one).collect();
+    if let (Some(last), true) = (pictures.last_mut(), all.len() > ITERATED) {
+        let _ = write!(last.caption, " {}", more_not_drawn(all.len() - ITERATED, "subject"));
+    }
+    pictures
+}
+
+fn iterations_caption(
+    label: &str,
+    drawing: &Svg,
+    runs: &[Iterations<'_>],
+    others: usize,
+) -> String {
+    let mut caption = format!("{label}, iteration by iteration. ");
+    caption.push_str(match (drawing.count_of("dot"), drawing.count_of("span")) {
+        (0, _) => "Each bar spans the iterations at its place, from the fastest to the slowest.",
+        (_, 0) => "One dot per iteration.",
+        _ => "One dot per iteration, or where there are many a bar from the fastest to the slowest at its place.",
+    });
+    if drawing.count_of("warmup") > 0 {
+        let is_slower = runs.iter().any(Iterations::slows_down);
+        let what = if is_slower { "what comes before" } else { "the warm-up before" };
+        let _ = write!(caption, " The shaded part is {what} the steady state.");
+    }
+    if drawing.count_of("steady") > 0 {
+        caption.push_str(" The dashed line is the level of the steady state.");
+    }
+    if drawing.count_of("cross") > 0 {
+        caption.push_str(" Crosses are outliers.");
+    }
+    if others > 0 {
+        let _ = write!(caption, " {}", more_not_drawn(others, "run"));
+    }
+    caption
 }
 
 fn histogram(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {

@@ -14,16 +14,18 @@ use crate::sequence::{Point, PointKind, sequence};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
 use crate::single::say_if_nothing;
+use crate::steady;
 use crate::strip::Marks;
 use crate::style::Style;
 use crate::svg::{self, Svg};
 
 /// Draws the strip plot of all subjects and the runs of each in time order: `becalm plot`.
-/// `metric` is the name of the one that is wanted, or of a measure that many benchmarks have.
+/// `named` is the metric that is wanted, or a measure that many benchmarks have; without it the iterations inside
+/// processes are drawn, too.
 pub fn plot_text(
     record: &Record,
     disturbed: &[DisturbedRun],
-    metric: Option<&str>,
+    named: Option<&str>,
     axes: &SharedAxes,
     beside: &[Beside],
     style: &Style,
@@ -31,7 +33,7 @@ pub fn plot_text(
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
     say_if_nothing(&mut page, record);
-    for metric in shown::plotted_metrics(record, metric) {
+    for metric in shown::plotted_metrics(record, named) {
         let description = shown::metric_at(record, metric);
         let axis = axes.get(&description).map(|shared| shared.axis);
         let strips = strip_plot(record, &labels, metric, axis, beside, Marks::All, style);
@@ -47,6 +49,11 @@ pub fn plot_text(
             }
             page.section(&format!("{} in time order, {}", labels.get(subject), description.name));
             page.drawn(&sequence(&points, &description.unit, axis, style));
+        }
+    }
+    if named.is_none() {
+        for subject in 0..record.subjects.len() {
+            steady::pictures(&mut page, record, subject, labels.get(subject));
         }
     }
     if labels.are_letters {

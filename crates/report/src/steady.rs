@@ -7,15 +7,13 @@ use becalm_stats::steady::{
 };
 use becalm_stats::{Sample, Violation};
 
+use crate::iterations::{DRAWN, more_not_drawn};
 use crate::moment::roughly;
-use crate::page::Page;
+use crate::page::{Page, caption};
 use crate::quantity::{NBSP, Scale, TIMES_FROM, count, percent, signed_percent, times};
 use crate::sequence::{Point, PointKind, Words, sequence_in};
 use crate::style::{Role, Style};
 use crate::table::{Align, Table};
-
-/// Runs that are drawn; the table has all of them.
-const DRAWN: usize = 3;
 
 /// The iterations of one run, and what they do.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,6 +78,16 @@ pub(crate) fn section(page: &mut Page, record: &Record, subject: usize) {
     }
 }
 
+/// Draws the iterations of a subject, if it timed enough of them itself: what `becalm plot` shows of them.
+pub(crate) fn pictures(page: &mut Page, record: &Record, subject: usize, label: &str) {
+    let runs = steady_runs(record, subject);
+    let classified: Vec<Steady> = runs.iter().map(|run| run.steady.clone()).collect();
+    let Some(agreement) = agreement(&classified) else { return };
+    page.section(&format!("{label}, iteration by iteration"));
+    page.say(&headline(&runs, agreement));
+    draw(page, &runs);
+}
+
 /// Draws what one or more runs of the same program do.
 pub fn steady_text(runs: &[SteadyRun], style: &Style) -> String {
     let mut page = Page::new(style);
@@ -103,6 +111,11 @@ pub(crate) fn write(page: &mut Page, runs: &[SteadyRun]) {
     page.gap();
     page.table(&table(runs, page.style.unicode));
     page.say_as(Role::Hint, &tolerance(runs));
+    draw(page, runs);
+}
+
+/// Draws the first runs.
+fn draw(page: &mut Page, runs: &[SteadyRun]) {
     for run in &runs[..runs.len().min(DRAWN)] {
         page.gap();
         if runs.len() > 1 {
@@ -112,10 +125,7 @@ pub(crate) fn write(page: &mut Page, runs: &[SteadyRun]) {
         page.drawn(&plot);
     }
     if runs.len() > DRAWN {
-        page.say_as(
-            Role::Hint,
-            &format!("{} more are not drawn.", count(runs.len() - DRAWN, "run")),
-        );
+        page.say_as(Role::Hint, &more_not_drawn(runs.len() - DRAWN, "run"));
     }
 }
 
@@ -261,7 +271,14 @@ fn plot(run: &SteadyRun, style: &Style) -> String {
         .collect();
     let plain = if run.steady.from.is_some() { "steady" } else { "iteration" };
     let words = Words { plain, warmup: "before", disturbed: "outlier", one: "iteration" };
-    sequence_in(&points, &Unit::Second, &words, None, style)
+    let mut out = sequence_in(&points, &Unit::Second, &words, None, style);
+    if let Some(from) = run.steady.from {
+        let scale = Scale::of(&Unit::Second, [run.steady.level], style.unicode);
+        let level = scale.with_unit(run.steady.level);
+        let first = from + 1;
+        out.push_str(&caption(&format!("steady at {level} from iteration {first} on"), 2, style));
+    }
+    out
 }
 
 #[cfg(test)]

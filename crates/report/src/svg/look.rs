@@ -36,7 +36,7 @@ enum Says {
 use Says::{Bold, Dash, Fill, Hollow, NoStroke, Opacity, Size, Stroke};
 
 /// Classes in the order in which they overrule each other.
-const CLASSES: [(&str, &[Says]); 24] = [
+const CLASSES: [(&str, &[Says]); 25] = [
     ("text", &[Fill(Tone::Text)]),
     ("tick", &[Fill(Tone::Quiet)]),
     ("axis-name", &[Fill(Tone::Quiet)]),
@@ -55,6 +55,7 @@ const CLASSES: [(&str, &[Says]); 24] = [
     ("page", &[Fill(Tone::Page)]),
     ("dot", &[Opacity(0.78), Stroke(Tone::Page, 0.6)]),
     ("bar", &[Opacity(0.78), Stroke(Tone::Page, 0.6)]),
+    ("span", &[Opacity(0.78)]),
     ("dense", &[Opacity(0.4), NoStroke]),
     ("faint", &[Opacity(0.3)]),
     ("beyond", &[Hollow, Stroke(Tone::Quiet, 1.4)]),

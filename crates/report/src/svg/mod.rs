@@ -3,6 +3,7 @@
 
 mod frame;
 mod histogram;
+mod iterations;
 pub(crate) mod look;
 mod markup;
 mod paired;
@@ -15,6 +16,7 @@ mod violin;
 use crate::quantity::NBSP;
 
 pub(crate) use histogram::histogram;
+pub(crate) use iterations::iterations;
 pub(crate) use markup::{alone, key, within};
 pub(crate) use paired::paired;
 pub(crate) use sequence::sequence;
