@@ -1,4 +1,4 @@
-//! The histogram in text: one line per bin, with its lower edge, count and bar.
+//! The histogram in text: one line per bin, with its lower edge, count and bar, and an axis of counts below.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::quantity::{NBSP, Scale};
 use crate::shared_axes::Scope;
 use crate::strip::beyond;
 use crate::style::Style;
-use crate::width::{columns, pad_left};
+use crate::width::{columns, pad_left, pad_right};
 
 /// Draws `sample` in at most `max_bins` bins, which are those of all samples where they share some.
 pub(crate) fn histogram(
@@ -42,7 +42,7 @@ pub(crate) fn histogram(
     let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
     let edge_width = edges.iter().map(|edge| columns(edge)).max().unwrap_or(0);
     let count_width = most.to_string().len();
-    let room = style.width.saturating_sub(edge_width + count_width + 6).max(4);
+    let room = style.width.saturating_sub(edge_width + count_width + 7).max(4);
     let mut out = String::new();
     let (low, high) = limits(sample);
     let mut in_tails = 0;
@@ -56,7 +56,10 @@ pub(crate) fn histogram(
     // The last line is the upper end: without it nobody can tell how wide the last bin is.
     if histogram.width > 0.0 {
         let edge = scale.with_unit(histogram.edge(histogram.counts.len())).replace(NBSP, " ");
-        let _ = writeln!(out, "  {}", pad_left(&edge, edge_width));
+        let (ruler, numbers) = count_ruler(most, room, style);
+        let blank = " ".repeat(count_width);
+        let _ = writeln!(out, "  {}  {blank}  {ruler}", pad_left(&edge, edge_width));
+        let _ = writeln!(out, "  {}  {blank}  {numbers}", " ".repeat(edge_width));
     }
     if in_tails > 0 {
         let mark = tail_mark(style);
@@ -69,6 +72,37 @@ pub(crate) fn histogram(
     let mut lines: Vec<&str> = out.lines().map(str::trim_end).collect();
     lines.push("");
     lines.join("\n")
+}
+
+/// Returns round numbers of values up to the highest bar, from 0, for the axis of a histogram.
+pub(crate) fn count_ticks(most: usize, n_ticks: usize) -> Vec<usize> {
+    let scale = Scale::of(&Unit::Count, [most as f64], true);
+    let (ticks, decimals) = Axis { low: 0.0, high: most as f64 }.ticks(n_ticks, &scale);
+    // There is no half value.
+    if decimals > 0 {
+        return (0..=most).collect();
+    }
+    ticks.into_iter().map(|tick| place(tick.round())).collect()
+}
+
+/// Draws the axis of the bars, and the numbers below it.
+fn count_ruler(most: usize, room: usize, style: &Style) -> (String, String) {
+    let mut line = vec![style.pick('─', '-'); room + 1];
+    let mut numbers = String::new();
+    for tick in count_ticks(most, (room / 12).max(2)) {
+        let at = tick * room / most;
+        line[at] = style.pick('┴', '+');
+        let text = tick.to_string();
+        let start = at.saturating_sub(text.len() / 2);
+        if columns(&numbers) < start || numbers.is_empty() {
+            numbers = format!("{}{text}", pad_right(&numbers, start));
+        }
+    }
+    let what = " values";
+    if columns(&numbers) + columns(what) <= room + 1 {
+        numbers.push_str(what);
+    }
+    (line.into_iter().collect(), numbers)
 }
 
 /// Returns the decimals at which neighbouring edges differ.
@@ -128,6 +162,13 @@ mod tests {
     #[test]
     fn unicode_bars_fill_eighths_of_a_cell() {
         insta::assert_snapshot!(draw(true));
+    }
+
+    #[test]
+    fn counts_have_round_ticks_and_no_halves() {
+        assert_eq!(count_ticks(1, 4), [0, 1]);
+        assert_eq!(count_ticks(3, 4), [0, 1, 2, 3]);
+        assert_eq!(count_ticks(47, 4), [0, 20, 40]);
     }
 
     #[test]

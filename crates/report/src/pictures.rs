@@ -174,6 +174,7 @@ fn iterations_caption(
 
 fn histogram(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {
     let drawing = svg::histogram(record, labels, metric, &format!("histogram-{metric}"))?;
-    let caption = "How often each value came up, per subject.".to_owned();
+    let caption = "How often each value came up, per subject; the axis on the left counts runs.";
+    let caption = caption.to_owned();
     Some(Picture { section: "Distribution", drawing, caption })
 }

@@ -6,6 +6,7 @@ use becalm_stats::{Histogram, Sample};
 use super::frame::Frame;
 use super::{Anchor, Svg, subject_class};
 use crate::axis::Axis;
+use crate::histogram::count_ticks;
 use crate::labels::Labels;
 use crate::quantity::{Scale, count};
 use crate::shown;
@@ -26,14 +27,14 @@ pub(crate) fn histogram(record: &Record, labels: &Labels, metric: usize, id: &st
 
     let height = ROW * samples.len() as f64 + 54.0;
     let title = format!("Histograms of {}", description.name);
-    let words = "One histogram per subject, one above the other on the same axis. \
+    let words = "One histogram per subject, one above the other on the same axis, each with its axis of counts. \
                  The numbers are in the tables.";
     let mut svg = Svg::new(id, &title, words, height);
-    let frame = Frame::new(118.0, height);
+    let frame = Frame::new(158.0, height);
     frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
     for (row, (subject, sample)) in samples.iter().enumerate() {
         let base = frame.top + ROW * (row + 1) as f64 - 6.0;
-        let at = (frame.left - 12.0, base - 22.0);
+        let at = (frame.left - 46.0, base - 22.0);
         svg.text("label", Anchor::End, at, &shorten(labels.get(*subject), 14, true));
         // Values beyond a cut axis would stretch the bins; the strip plot counts them.
         let inside: Vec<f64> =
@@ -58,13 +59,20 @@ fn draw_bars(
     histogram: &Histogram,
     base: f64,
 ) {
-    let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1) as f64;
+    let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
+    let height = |n: usize| n as f64 / most as f64 * (ROW - 18.0);
+    for tick in count_ticks(most, 3) {
+        let y = base - height(tick);
+        svg.line("grid", (frame.left, y), (frame.right, y));
+        svg.text("tick", Anchor::End, (frame.left - 6.0, y + 4.0), &tick.to_string());
+    }
+    svg.line("axis", (frame.left, base), (frame.left, base - height(most)));
     let class = format!("bar {}", subject_class(subject));
     for (bin, &n) in histogram.counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
         let left = frame.x(axis, histogram.edge(bin));
         // Equal values give a bin without width, which still has to be seen.
         let right = frame.x(axis, histogram.edge(bin + 1)).max(left + 2.0);
-        let top = base - n as f64 / most * (ROW - 18.0);
+        let top = base - height(n);
         svg.area(&class, (left + 0.5, top), ((right - 0.5).max(left + 1.5), base));
     }
 }
