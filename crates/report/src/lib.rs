@@ -78,7 +78,7 @@ pub use diff::{Sides, diff_text, middles};
 pub use facts::{facts_text, machine_line};
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};
-pub use html::html;
+pub use html::{demo_html, html};
 pub use machine_service::machine_service_text;
 pub use markdown::markdown;
 pub use noise::{

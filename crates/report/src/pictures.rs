@@ -13,6 +13,11 @@ use crate::remarks;
 use crate::shown;
 use crate::svg::{self, Svg};
 
+/// The section of every run as a dot.
+pub(crate) const EVERY_RUN: &str = "Every run";
+/// The section of the ratio in each round.
+pub(crate) const DIFFERENCES: &str = "Paired differences per round";
+
 /// A picture with what stands around it.
 #[derive(Debug, Clone)]
 pub(crate) struct Picture {
@@ -59,7 +64,7 @@ fn strip(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {
         "The bar below the dots is the median."
     };
     let caption = format!("One dot per run. {below}");
-    Some(Picture { section: "Every run", drawing, caption })
+    Some(Picture { section: EVERY_RUN, drawing, caption })
 }
 
 fn differences(
@@ -95,8 +100,11 @@ fn differences(
         if drawing.count_of("cross") > 0 {
             caption.push_str(" Crosses are rounds with a disturbed run.");
         }
-        let section = "Paired differences per round";
-        metrics.contains(&comparison.metric).then_some(Picture { section, drawing, caption })
+        metrics.contains(&comparison.metric).then_some(Picture {
+            section: DIFFERENCES,
+            drawing,
+            caption,
+        })
     });
     drawn.collect()
 }

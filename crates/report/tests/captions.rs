@@ -4,7 +4,7 @@
 mod fixture;
 
 use becalm_model::{DisturbedRun, Record};
-use becalm_report::{Beside, html, plot_png, plot_svg};
+use becalm_report::{Beside, demo_html, html, plot_png, plot_svg};
 
 /// A picture of the page: its markup and its caption.
 struct Figure {
@@ -172,4 +172,18 @@ fn iterations_are_drawn_with_their_warm_up_and_steady_state() {
     let few = named("few iterations");
     assert!(few.drawing.contains("7 iterations, too few to say whether it settles"));
     assert_eq!(few.count_of("steady"), 0);
+}
+
+#[test]
+fn the_page_of_the_demonstration_has_the_same_program_twice_first() {
+    let (same, other) = (fixture::same_program(), fixture::comparison());
+    let page = demo_html((&same, &[]), (&other, &fixture::disturbed())).replace('\u{a0}', " ");
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+    assert!(place("B is 2.1 % slower") < place("two identical programs do not differ"));
+    assert!(place("two identical programs do not differ") < place("id=\"same-strip-0-title\""));
+    assert!(place("id=\"same-paired-0-title\"") < place("A program against one that does more"));
+    let ids: Vec<&str> =
+        page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    let distinct: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
+    assert_eq!(ids.len(), distinct.len(), "{ids:?}");
 }

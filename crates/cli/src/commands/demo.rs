@@ -6,7 +6,7 @@ use std::time::Duration;
 use becalm_lab::Workload;
 use becalm_model::terms::{Goal, Stop, Terms};
 use becalm_model::{RecordKind, Subject};
-use becalm_report::{Detail, comparison_text, html, machine_line, verdict_text};
+use becalm_report::{Detail, comparison_text, demo_html, machine_line, verdict_text};
 use becalm_session::{Machine, Request, files};
 
 use crate::error::CommandError;
@@ -55,6 +55,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.print("1. The same program twice: what can this machine resolve?\n\n")?;
     let aa = session(vec![subject("workload", AMOUNT), subject("same again", AMOUNT)], true, ui)?;
     ui.print(&verdict_text(&aa.record, ui.style()))?;
+    let (same, same_disturbed) = (aa.record.clone(), aa.disturbed.clone());
     if let Some(exit) = ended_early(aa)? {
         return Ok(exit);
     }
@@ -66,7 +67,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui,
     )?;
     ui.print(&comparison_text(&compared.record, &compared.disturbed, Detail::Short, ui.style()))?;
-    files::write_atomically(&args.output, &html(&compared.record, &compared.disturbed))?;
+    let both = ((&same, &same_disturbed[..]), (&compared.record, &compared.disturbed[..]));
+    files::write_atomically(&args.output, &demo_html(both.0, both.1))?;
     if let Some(exit) = ended_early(compared)? {
         return Ok(exit);
     }

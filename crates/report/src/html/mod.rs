@@ -1,5 +1,6 @@
 //! The HTML report: one file that needs nothing else, no script and no network.
 
+mod demo;
 mod plots;
 mod raw;
 
@@ -26,17 +27,31 @@ use crate::style::Role;
 use crate::suite;
 use crate::svg::{self, look, tone};
 
+pub use demo::demo_html;
+
 const STYLE: &str = include_str!("style.css");
 
 /// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
 /// conditions, machine and raw data. It follows the reader's light or dark preference.
 pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
+    page(record, disturbed, "", "Results")
+}
+
+/// Writes a report with something before its results, which have this title.
+fn page(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    before: &str,
+    title_of_results: &str,
+) -> String {
     let labels = Labels::of(&record.subjects);
     let lines = heading::lines(record, &labels);
     let title = lines.first().map_or("becalm report", |(_, text)| text.as_str());
     let mut out = head(&record.version, title);
     header(&mut out, record, &labels, &lines);
     out.push_str("<main>\n");
+    out.push_str(before);
+    let _ = writeln!(out, "<h2>{title_of_results}</h2>");
     results(&mut out, record, &labels, disturbed);
     plots::all(&mut out, record, &labels, disturbed);
     order_checks(&mut out, record, &labels);
@@ -77,16 +92,7 @@ fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, St
         escape::html(&conditions::command_line(record)),
         conditions::started(record)
     );
-    for (index, (role, text)) in lines.iter().enumerate() {
-        let element = if index == 0 { "h1" } else { "div" };
-        let _ = writeln!(
-            out,
-            "<{element} class=\"headline {}\">{}<span class=\"said\">{}</span></{element}>",
-            role.class(),
-            badge(*role),
-            escape::html(text)
-        );
-    }
+    headlines(out, lines, "h1");
     if lines.is_empty() {
         out.push_str("<h1>Nothing was measured</h1>\n");
     }
@@ -104,6 +110,20 @@ fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, St
     out.push_str("</dl>\n</header>\n");
 }
 
+/// Writes verdicts or estimates, the first one in this element.
+fn headlines(out: &mut String, lines: &[(Role, String)], first: &str) {
+    for (index, (role, text)) in lines.iter().enumerate() {
+        let element = if index == 0 { first } else { "div" };
+        let _ = writeln!(
+            out,
+            "<{element} class=\"headline {}\">{}<span class=\"said\">{}</span></{element}>",
+            role.class(),
+            badge(*role),
+            escape::html(text)
+        );
+    }
+}
+
 /// A sign and a word before the sentence: colour alone would not reach everybody.
 fn badge(role: Role) -> String {
     let (sign, word) = match role {
@@ -118,7 +138,6 @@ fn badge(role: Role) -> String {
 }
 
 fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
-    out.push_str("<h2>Results</h2>\n");
     if shown::is_suite(record) {
         out.push_str(&suite::table(record, true).html());
     }

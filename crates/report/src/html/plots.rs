@@ -29,7 +29,8 @@ pub(crate) fn all(out: &mut String, record: &Record, labels: &Labels, disturbed:
     }
 }
 
-fn figure(picture: &Picture) -> String {
+/// Writes a picture with its caption.
+pub(super) fn figure(picture: &Picture) -> String {
     let (drawing, caption) = (svg::within(&picture.drawing), escape::html(&picture.caption));
     format!("<figure>\n{drawing}<figcaption>{caption}</figcaption>\n</figure>\n")
 }

@@ -34,7 +34,7 @@ pub(crate) type Place = (f64, f64);
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Svg {
     /// What it is called on its page.
-    id: String,
+    pub(crate) id: String,
     title: String,
     description: String,
     pub(crate) height: f64,
