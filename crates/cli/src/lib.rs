@@ -26,6 +26,7 @@ mod steady;
 mod topology;
 mod tuning;
 mod ui;
+mod written;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

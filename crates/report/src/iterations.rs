@@ -5,7 +5,6 @@ use becalm_stats::Sample;
 use becalm_stats::steady::{Class, Steady, TOLERANCE, classify};
 
 use crate::quantity::{Scale, count};
-use crate::steady::class_word;
 
 /// Runs of a subject that are drawn.
 pub(crate) const DRAWN: usize = 3;
@@ -33,6 +32,16 @@ pub(crate) fn of(record: &Record, subject: usize) -> (Vec<Iterations<'_>>, usize
         })
         .collect();
     (drawn, all.count())
+}
+
+/// Returns the word for a class, as in JSON.
+pub fn class_word(class: Class) -> &'static str {
+    match class {
+        Class::Flat => "flat",
+        Class::WarmUp => "warm-up",
+        Class::SlowDown => "slow-down",
+        Class::NoSteadyState => "no-steady-state",
+    }
 }
 
 /// Says that further ones are left out: `2 more runs are not drawn.`

@@ -79,11 +79,13 @@ pub use facts::{facts_text, machine_line};
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};
 pub use html::{demo_html, html};
+pub use iterations::class_word;
 pub use machine_service::machine_service_text;
 pub use markdown::markdown;
 pub use noise::{
-    TraceCostTold, ablate_html, ablate_list_text, ablate_text, probe_text, reproduce_text,
-    trace_markdown, trace_text, trace_texts, watch_text,
+    TraceCostTold, ablate_html, ablate_list_text, ablate_text, probe_html, probe_markdown,
+    probe_text, reproduce_html, reproduce_markdown, reproduce_text, trace_html, trace_markdown,
+    trace_report_markdown, trace_text, trace_texts, watch_html, watch_markdown, watch_text,
 };
 pub use notes::{WORDS, interruption, limit as limit_sentence, sentence as note_sentence};
 pub use plan::{Planned, plan_text};
@@ -95,7 +97,7 @@ pub use quantity::{Scale, confidence as confidence_in_words};
 pub use saved::{import_text, metadata_text, show_text};
 pub use shared_axes::SharedAxes;
 pub use single::{hist_text, stats_text};
-pub use steady::{SteadyRun, class_word, steady_runs, steady_text};
+pub use steady::{SteadyRun, steady_runs, steady_text};
 pub use style::{Role, Style};
 pub use suite::{SuiteEntry, outlook_text, suite_list_text, suite_text};
 pub use table::{Align, Cell, Table};

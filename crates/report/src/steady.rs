@@ -7,7 +7,7 @@ use becalm_stats::steady::{
 };
 use becalm_stats::{Sample, Violation};
 
-use crate::iterations::{DRAWN, more_not_drawn};
+use crate::iterations::{DRAWN, class_word, more_not_drawn};
 use crate::moment::roughly;
 use crate::page::{Page, caption};
 use crate::quantity::{NBSP, Scale, TIMES_FROM, count, percent, signed_percent, times};
@@ -37,16 +37,6 @@ impl SteadyRun {
     /// Returns the seconds before the steady state, if there is one.
     pub fn seconds_before(&self) -> Option<f64> {
         self.steady.from.map(|from| self.series.values()[..from].iter().sum())
-    }
-}
-
-/// Returns the word for a class, as in JSON.
-pub fn class_word(class: Class) -> &'static str {
-    match class {
-        Class::Flat => "flat",
-        Class::WarmUp => "warm-up",
-        Class::SlowDown => "slow-down",
-        Class::NoSteadyState => "no-steady-state",
     }
 }
 

@@ -7,9 +7,10 @@ use becalm_session::{disturbed_runs, files};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::measuring::{check_files, with_traced_notes};
+use crate::measuring::with_traced_notes;
 use crate::records;
 use crate::ui::Ui;
+use crate::written::check_files;
 
 /// Draw saved results: every run as a dot, and in time order
 ///

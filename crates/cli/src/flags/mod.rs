@@ -15,7 +15,7 @@ mod verbose;
 pub(crate) mod words;
 
 pub(crate) use conditions::ConditionFlags;
-pub(crate) use exports::ExportFlags;
+pub(crate) use exports::{ExportFlags, ReportFlags};
 pub(crate) use measure::{MeasureFlags, command_of, confidence, line_of, stop};
 pub(crate) use memory::MemoryFlags;
 pub(crate) use tune::{RequestFlags, WaitFlag};

@@ -11,24 +11,12 @@ use crate::error::CommandError;
 use crate::measuring::traced;
 use crate::records;
 use crate::ui::Ui;
+use crate::written::check_files;
 
 /// Refuses, before anything is measured, files that could not be written in the end.
 pub(crate) fn check_exports(exports: &Exports) -> Result<(), CommandError> {
     let exports = [&exports.json, &exports.html, &exports.markdown];
     check_files(exports.into_iter().flatten())
-}
-
-/// The same for any files.
-pub(crate) fn check_files<'a>(all: impl Iterator<Item = &'a PathBuf>) -> Result<(), CommandError> {
-    let all: Vec<&PathBuf> = all.collect();
-    for (index, path) in all.iter().enumerate() {
-        if all[..index].contains(path) {
-            let path = path.display();
-            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
-        }
-        files::check_writable(path)?;
-    }
-    Ok(())
 }
 
 /// Writes every file, as far as none fails.

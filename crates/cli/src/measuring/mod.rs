@@ -7,7 +7,7 @@ mod progress;
 mod resumed;
 mod traced;
 
-pub(crate) use export::{check_exports, check_files, export};
+pub(crate) use export::{check_exports, export};
 pub(crate) use finished::{Finished, conduct, interrupt};
 pub(crate) use listener::with_listener;
 pub(crate) use resumed::{Resumed, begun, merged};

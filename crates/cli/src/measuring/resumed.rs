@@ -47,8 +47,10 @@ impl Resumed {
     /// Says which reports are written again because the session was begun so.
     fn say_what_is_written_again(&self, given: &ExportFlags, ui: &Ui) {
         let saved = &self.terms.exports;
-        let reports =
-            [(&saved.html, &given.export_html), (&saved.markdown, &given.export_markdown)];
+        let reports = [
+            (&saved.html, &given.report.export_html),
+            (&saved.markdown, &given.report.export_markdown),
+        ];
         for (saved, given) in reports {
             if let (Some(path), None) = (saved, given) {
                 ui.say(format!("{} is written again, as the session was begun", path.display()));

@@ -2,7 +2,7 @@
 
 use becalm_model::wire::{ReproduceDocument, json_schema};
 
-use crate::support::{SIGINT, catches, env, json, wait_until};
+use crate::support::{Measures as _, SIGINT, catches, env, json, wait_until};
 
 /// Repeats an article in the shortest form, without touching the machine.
 fn reproduced(article: &str) -> ReproduceDocument {
@@ -40,7 +40,12 @@ fn what_changes_the_machine_is_left_out_when_it_is_to_be_left_alone() {
 
 #[test]
 fn the_text_has_both_sides_and_the_reasons() {
-    let output = env().run(["noise", "reproduce", "alvarez", "--quick", "--no-tune"]).exits_with(0);
+    let env = env();
+    let command = ["noise", "reproduce", "alvarez", "--quick", "--no-tune"];
+    let files = ["--export-html", "r.html", "--export-markdown", "r.md"];
+    let output = env.run([&command[..], &files[..]].concat()).exits_with(0);
+    assert!(env.read("r.md").contains("| untuned | article |"), "{}", env.read("r.md"));
+    assert!(env.read("r.html").contains("Left out here:"), "{}", env.read("r.html"));
     let text = &output.stdout;
     for part in ["Tuning a Server for Benchmarking", "99.6 µs", "2.72 %", "here", "Left out here:"]
     {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use becalm_machine::{Leases, SysRoot, Topology};
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 
-use crate::support::{env, json};
+use crate::support::{Measures as _, env, json};
 
 /// How long the other tests may keep the CPUs.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,7 +37,14 @@ fn on_free_cpus(env: &TestEnv, arguments: &[&str]) -> Option<CommandOutput> {
 #[test]
 fn a_probe_is_json_as_published_and_saves_the_order_of_the_cpus() {
     let env = env();
-    let Some(output) = probe(&env, &["--source", "clock", "--json"]) else { return };
+    let Some(output) = probe(
+        &env,
+        &["--source", "clock", "--json", "--export-html", "p.html", "--export-markdown", "p.md"],
+    ) else {
+        return;
+    };
+    assert!(env.read("p.html").contains("Interruptions take "));
+    assert!(env.read("p.md").starts_with("## Interruptions take "));
     let document = json(&output.stdout);
     let valid = jsonschema::validator_for(&becalm_model::wire::json_schema("noise-probe").unwrap())
         .unwrap();
@@ -127,4 +134,11 @@ fn a_cpu_on_which_another_becalm_measures_is_left_alone() {
     };
     let output = env().run(["noise", "probe", "--cpus", &one.to_string()]).exits_with(4);
     assert!(output.stderr.contains("another becalm measures on CPU"), "{}", output.stderr);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_refused_first() {
+    let arguments = ["noise", "probe", "--export-html", "absent/p.html"];
+    let output = env().run(arguments).exits_with(2);
+    assert!(output.stderr.contains("cannot write absent/p.html"), "{}", output.stderr);
 }

@@ -1,6 +1,7 @@
 //! The HTML report: one file that needs nothing else, no script and no network.
 
 mod demo;
+mod head;
 mod plots;
 mod raw;
 
@@ -25,16 +26,20 @@ use crate::remarks;
 use crate::shown;
 use crate::style::Role;
 use crate::suite;
-use crate::svg::{self, look, tone};
+use crate::svg;
 
 pub use demo::demo_html;
-
-const STYLE: &str = include_str!("style.css");
+pub(crate) use head::head;
 
 /// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
 /// conditions, machine and raw data. It follows the reader's light or dark preference.
 pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
     page(record, disturbed, "", "Results")
+}
+
+/// Writes a report with something before its results.
+pub(crate) fn html_with(record: &Record, disturbed: &[DisturbedRun], before: &str) -> String {
+    page(record, disturbed, before, "Results")
 }
 
 /// Writes a report with something before its results, which have this title.
@@ -69,20 +74,6 @@ fn page(
     raw::runs(&mut out, record, &labels, disturbed);
     out.push_str("</main>\n</body>\n</html>\n");
     out
-}
-
-/// Begins a page, up to and with the tag of its body.
-pub(crate) fn head(version: &str, title: &str) -> String {
-    format!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
-         <style>\n{}{STYLE}{}</style>\n</head>\n<body>\n",
-        escape::html(version),
-        escape::html(title),
-        tone::variables(),
-        look::rules(|tone| format!("var({})", tone.variable())),
-    )
 }
 
 fn header(out: &mut String, record: &Record, labels: &Labels, lines: &[(Role, String)]) {

@@ -7,6 +7,9 @@ mod side_by_side;
 mod trace;
 
 pub use ablate::{ablate_html, ablate_list_text, ablate_text};
-pub use probe::probe_text;
-pub use reproduce::reproduce_text;
-pub use trace::{TraceCostTold, trace_markdown, trace_text, trace_texts, watch_text};
+pub use probe::{probe_html, probe_markdown, probe_text};
+pub use reproduce::{reproduce_html, reproduce_markdown, reproduce_text};
+pub use trace::{
+    TraceCostTold, trace_html, trace_markdown, trace_report_markdown, trace_text, trace_texts,
+    watch_html, watch_markdown, watch_text,
+};

@@ -7,7 +7,7 @@ use becalm_model::wire::{
 };
 use becalm_model::{Unit, place};
 
-use crate::page::{Page, caption};
+use crate::page::{ELSEWHERE, Page, caption};
 use crate::quantity::{NBSP, Scale, count, percent};
 use crate::style::{Role, Style};
 use crate::table::{Cell, Table};
@@ -18,6 +18,20 @@ const DRAWN: usize = 4;
 
 /// Draws a probe.
 pub fn probe_text(document: &ProbeDocument, style: &Style) -> String {
+    report(document, style).finish()
+}
+
+/// Writes the same as a web page, made by this version of becalm.
+pub fn probe_html(document: &ProbeDocument, version: &str) -> String {
+    report(document, &ELSEWHERE).html(version)
+}
+
+/// Writes the same as Markdown.
+pub fn probe_markdown(document: &ProbeDocument) -> String {
+    report(document, &ELSEWHERE).markdown()
+}
+
+fn report<'a>(document: &ProbeDocument, style: &'a Style) -> Page<'a> {
     let mut page = Page::new(style);
     page.say_as(Role::Heading, &headline(document));
     page.say(&terms(document, style));
@@ -55,7 +69,7 @@ pub fn probe_text(document: &ProbeDocument, style: &Style) -> String {
         );
     }
     page.list("Limits", document.limits.iter().map(Worded::text));
-    page.finish()
+    page
 }
 
 fn headline(document: &ProbeDocument) -> String {
@@ -274,6 +288,7 @@ mod tests {
     use becalm_model::wire::{LengthBin, PROBE_SCHEMA, worded};
 
     use crate::notes;
+    use crate::page::tests::{WIDE, say_the_same};
 
     fn class(from: f64, to: Option<f64>, count: u64) -> LengthClass {
         LengthClass { from, to, count, per_second: count as f64 / 2.0, lost_share: 0.0 }
@@ -362,6 +377,13 @@ mod tests {
         Limits
           - Something could not be done.
         ");
+    }
+
+    #[test]
+    fn a_page_and_a_review_say_the_same() {
+        let document = document();
+        let text = probe_text(&document, &WIDE);
+        say_the_same(&text, &probe_html(&document, "1.0"), &probe_markdown(&document));
     }
 
     #[test]

@@ -8,13 +8,27 @@ use becalm_model::wire::{
 };
 
 use super::side_by_side::side_by_side;
-use crate::page::Page;
+use crate::page::{ELSEWHERE, Page};
 use crate::quantity::{Scale, percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
 /// Returns every table with the article's figures above this machine's, and what was left out.
 pub fn reproduce_text(document: &ReproduceDocument, style: &Style) -> String {
+    report(document, style).finish()
+}
+
+/// Writes the same as a web page, made by this version of becalm.
+pub fn reproduce_html(document: &ReproduceDocument, version: &str) -> String {
+    report(document, &ELSEWHERE).html(version)
+}
+
+/// Writes the same as Markdown.
+pub fn reproduce_markdown(document: &ReproduceDocument) -> String {
+    report(document, &ELSEWHERE).markdown()
+}
+
+fn report<'a>(document: &ReproduceDocument, style: &'a Style) -> Page<'a> {
     let mut page = Page::new(style);
     let article = &document.article;
     let heading = format!("{}: {} ({})", article.author, article.title, article.year);
@@ -39,7 +53,7 @@ pub fn reproduce_text(document: &ReproduceDocument, style: &Style) -> String {
     for experiment in &document.experiments {
         one(&mut page, experiment);
     }
-    page.finish()
+    page
 }
 
 /// The facts that say what kind of machine this is.
@@ -239,6 +253,7 @@ fn remarks(page: &mut Page<'_>, title: &str, groups: &[(&str, Vec<&str>)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::tests::{WIDE, say_the_same};
     use becalm_model::wire::{ArticleDocument, ReproducedRow};
 
     fn figures(pairs: &[(&str, f64)]) -> BTreeMap<String, f64> {
@@ -328,6 +343,23 @@ mod tests {
         Differences:
           - and isolated: without SMT off: there is no SMT
         ");
+    }
+
+    #[test]
+    fn a_page_and_a_review_say_the_same() {
+        let left_out = ReproducedRow {
+            left_out: Some("the host sets frequencies".to_owned()),
+            ..row("and performance", &[("mean", 54.9e-6), ("cv", 0.0079)], &[])
+        };
+        let rows = vec![
+            row("untuned", &[("mean", 99.6e-6), ("cv", 0.0272)], &[("mean", 3.2e-4), ("cv", 0.21)]),
+            left_out,
+        ];
+        let document = document(rows, false);
+        let text = reproduce_text(&document, &WIDE);
+        let text = text.replace("article  a", "article: a").replace("here     A", "here: A");
+        let html = reproduce_html(&document, "1.0").replace("</dt>", ":</dt>");
+        say_the_same(&text, &html, &reproduce_markdown(&document));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Who took the time: `run 17 took 3.1 ms longer: 2.6 ms kworker/1:2 (writeback), ...`.
 
 use becalm_model::trace::{Explanation, LongerRun, Trace, TraceCost, WatchedCpu, Worst};
-use becalm_model::{Record, Unit};
+use becalm_model::{DisturbedRun, Record, Unit};
 
+use crate::html::html_with;
 use crate::labels::Labels;
-use crate::page::Page;
+use crate::markdown::markdown;
+use crate::page::{ELSEWHERE, Page};
 use crate::quantity::{NBSP, Scale, count, percent, ratio};
 use crate::sentence;
 use crate::style::{Role, Style};
@@ -47,6 +49,40 @@ pub fn trace_text(
     cost: TraceCostTold<'_>,
     style: &Style,
 ) -> String {
+    report(record, trace, explanation, cost, style).finish()
+}
+
+/// Writes the report of a traced session as a web page, with the same before its results.
+pub fn trace_html(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    trace: &Trace,
+    explanation: &Explanation,
+    cost: TraceCostTold<'_>,
+) -> String {
+    let before = report(record, trace, explanation, cost, &ELSEWHERE).html_part();
+    html_with(record, disturbed, &before)
+}
+
+/// Writes the report of a traced session as Markdown, with the same before its results.
+pub fn trace_report_markdown(
+    record: &Record,
+    disturbed: &[DisturbedRun],
+    trace: &Trace,
+    explanation: &Explanation,
+    cost: TraceCostTold<'_>,
+) -> String {
+    let before = report(record, trace, explanation, cost, &ELSEWHERE).markdown();
+    format!("{before}\n{}", markdown(record, disturbed))
+}
+
+fn report<'a>(
+    record: &Record,
+    trace: &Trace,
+    explanation: &Explanation,
+    cost: TraceCostTold<'_>,
+    style: &'a Style,
+) -> Page<'a> {
     let mut page = Page::new(style);
     page.section(&format!("Who took the time ({})", count(explanation.runs, "traced run")));
     page.gap();
@@ -106,11 +142,25 @@ pub fn trace_text(
     for limit in &trace.limits {
         page.item(&sentence::of_fragment(&notes::limit(limit)));
     }
-    page.finish()
+    page
 }
 
 /// Says what kept whom from each CPU while nothing was measured.
 pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Style) -> String {
+    watched(cpus, all, trace, style).finish()
+}
+
+/// Writes the same as a web page, made by this version of becalm.
+pub fn watch_html(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, version: &str) -> String {
+    watched(cpus, all, trace, &ELSEWHERE).html(version)
+}
+
+/// Writes the same as Markdown.
+pub fn watch_markdown(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace) -> String {
+    watched(cpus, all, trace, &ELSEWHERE).markdown()
+}
+
+fn watched<'a>(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &'a Style) -> Page<'a> {
     let mut page = Page::new(style);
     let window = cpus.iter().map(|cpu| cpu.window).fold(0.0, f64::max);
     page.section(&format!("Who uses the CPUs ({} watched)", span(window, style.unicode)));
@@ -136,7 +186,7 @@ pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Sty
     for limit in &trace.limits {
         page.item(&sentence::of_fragment(&notes::limit(limit)));
     }
-    page.finish()
+    page
 }
 
 /// Returns a sentence for each run that was held up, and for those who took most over all runs, without
@@ -245,6 +295,7 @@ fn span(seconds: f64, unicode: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::tests::{WIDE, say_the_same};
     use becalm_model::RatioInterval;
     use becalm_model::trace::{Culprit, Taken};
 
@@ -283,6 +334,31 @@ mod tests {
              \x20 - 0.01 % together: kworker/1:2 (writeback) 0.01 %\n\n\
              12 events, none lost.\n"
         );
+    }
+
+    #[test]
+    fn a_page_and_a_review_of_a_watch_say_the_same() {
+        let taken = vec![Taken { culprit: disk(), seconds: 0.5, times: 2, longest: 0.0025 }];
+        let cpus = [WatchedCpu { cpu: 1, window: 10.0, taken }];
+        let all = [one_worst(disk(), 0.05), one_worst(worker(), 0.0001)];
+        let trace = Trace { events: 12, ..Trace::default() };
+        let text = watch_text(&cpus, &all, &trace, &WIDE);
+        let html = watch_html(&cpus, &all, &trace, "1.0");
+        say_the_same(&text, &html, &watch_markdown(&cpus, &all, &trace));
+    }
+
+    #[test]
+    fn the_report_of_a_traced_session_begins_with_who_took_the_time() {
+        let record = Record::empty(becalm_model::RecordKind::Run);
+        let explanation =
+            Explanation { longer: vec![], runs: 4, worst: vec![one_worst(disk(), 0.05)] };
+        let (trace, cost) = (Trace::default(), TraceCostTold::LeftOut);
+        let html = trace_html(&record, &[], &trace, &explanation, cost);
+        let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}: {html}"));
+        assert!(place("Who took the time") < place("virtio0-req.0 interrupt (36): 5"));
+        assert!(place("leave out --no-cost") < place("<h2>Results</h2>"));
+        let markdown = trace_report_markdown(&record, &[], &trace, &explanation, cost);
+        assert!(markdown.starts_with("## Who took the time") && markdown.contains("- becalm "));
     }
 
     #[test]

@@ -10,13 +10,13 @@ use becalm_machine::{Leases, NoiseRanking, SmiReader, SysRoot, Topology};
 use becalm_model::terms::TuneWait;
 use becalm_model::wire::{CpuNoiseDocument, ProbeDocument, worded};
 use becalm_model::{Change, CpuSet, Limit, ProbeLimit, parse_duration};
-use becalm_report::{WORDS, probe_text};
+use becalm_report::{WORDS, probe_html, probe_markdown, probe_text};
 use becalm_runner::Interrupt;
 use becalm_session::{Listener, Tuned};
 
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::flags::checked;
+use crate::flags::{ReportFlags, checked};
 use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 
@@ -67,6 +67,9 @@ pub(crate) struct Args {
     /// Print everything as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    report: ReportFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -100,6 +103,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             "--threshold is longer than --duration: no gap could be so long",
         ));
     }
+    args.report.check()?;
     // Until the end no other becalm starts a measurement on these CPUs.
     let (cpus, _leases) = lease(args.cpus.as_ref(), &root, &topology, &mut limits)?;
     let terms = terms(args, cpus, &root, &topology, &mut limits)?;
@@ -122,6 +126,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if !args.no_save && signal.is_none() && source != Source::Hwlat {
         save(&root, &mut document, ui);
     }
+    args.report
+        .write(|| probe_html(&document, env!("CARGO_PKG_VERSION")), || probe_markdown(&document))?;
     ui.print_either(args.json, &document, |style| probe_text(&document, style))?;
     Ok(signal.map_or(Exit::Done, Exit::Signal))
 }

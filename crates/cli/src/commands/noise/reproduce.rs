@@ -9,14 +9,14 @@ use becalm_lab::reproduce::{
 use becalm_machine::tune::Wait;
 use becalm_model::parse_duration;
 use becalm_model::wire::ReproduceDocument;
-use becalm_report::{WORDS, reproduce_text};
+use becalm_report::{WORDS, reproduce_html, reproduce_markdown, reproduce_text};
 use becalm_runner::Interrupt;
 use becalm_session::{Machine as Here, TunedError, queue};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::WaitFlag;
+use crate::flags::{ReportFlags, WaitFlag};
 use crate::measuring::interrupt;
 use crate::tuning::report;
 use crate::ui::Ui;
@@ -54,6 +54,9 @@ pub(crate) struct Args {
     /// Print the tables and all values as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    report: ReportFlags,
 }
 
 /// How long a run waits while another becalm tunes the machine, if nobody says.
@@ -67,6 +70,7 @@ fn names() -> impl TypedValueParser<Value = &'static Article> {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    args.report.check()?;
     let interrupt = interrupt()?;
     let here = Here::read()?;
     let result = measured(args, &here, interrupt, ui);
@@ -74,6 +78,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     match result {
         Ok(document) => {
             let signal = interrupt.signal().filter(|_| document.interrupted.is_some());
+            if signal.is_none() || !document.experiments.is_empty() {
+                args.report.write(
+                    || reproduce_html(&document, env!("CARGO_PKG_VERSION")),
+                    || reproduce_markdown(&document),
+                )?;
+            }
             if args.json {
                 ui.print(&json(&document))?;
             } else if signal.is_none() || !document.experiments.is_empty() {

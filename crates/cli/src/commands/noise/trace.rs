@@ -8,7 +8,10 @@ use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::trace::{Trace, TraceCost};
 use becalm_model::wire::{TraceDocument, TraceNoteDocument, json_text};
 use becalm_model::{Record, RecordKind, TraceLimit, parse_duration};
-use becalm_report::{TraceCostTold, WORDS, trace_text, watch_text};
+use becalm_report::{
+    TraceCostTold, WORDS, trace_html, trace_report_markdown, trace_text, watch_html,
+    watch_markdown, watch_text,
+};
 use becalm_runner::monotonic_raw;
 use becalm_session::{Request, Tracing, subjects};
 
@@ -35,7 +38,8 @@ const TRACED: usize = 1;
 ///
 /// With a command, it is run again and again, every other time without the trace, so that the cost of
 /// the trace is known too. Without one, becalm watches the CPUs for a while and reports everything that
-/// would have kept a program from them; of the flags only `--duration` and `--json` apply then.
+/// would have kept a program from them; of the flags only `--duration`, `--json`, `--export-html` and
+/// `--export-markdown` apply then.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
@@ -73,7 +77,8 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
 
 /// Returns the first flag that says nothing to a watch, which would take it in silence.
 fn not_of_watch(given: &[String]) -> Option<String> {
-    const OF_WATCH: [&str; 3] = ["--duration", "--json", "--quiet"];
+    const OF_WATCH: [&str; 5] =
+        ["--duration", "--json", "--quiet", "--export-html", "--export-markdown"];
     let names = given.iter().filter_map(|word| word.split('=').next());
     let mut flags = names.filter(|name| name.starts_with('-') && *name != "--");
     flags.find(|flag| !OF_WATCH.contains(flag)).map(str::to_owned)
@@ -114,15 +119,23 @@ fn trace(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         let record = &finished.record;
         let explanation = explain(record, trace);
         let cost = cost(record);
+        let told = match &cost {
+            Some(cost) => TraceCostTold::Measured(cost),
+            None if args.no_cost => TraceCostTold::LeftOut,
+            None => TraceCostTold::TooFewRounds(rounds_for_cost(record)),
+        };
+        if is_measured {
+            // In place of the reports of any session, which have few sentences for a trace.
+            let disturbed = &finished.disturbed;
+            args.flags.exports.report.write(
+                || trace_html(record, disturbed, trace, &explanation, told),
+                || trace_report_markdown(record, disturbed, trace, &explanation, told),
+            )?;
+        }
         if as_json {
             let document = TraceDocument::of_session(record, trace, &explanation, cost, &WORDS);
             ui.print(&json_text(&document))?;
         } else {
-            let told = match &cost {
-                Some(cost) => TraceCostTold::Measured(cost),
-                None if args.no_cost => TraceCostTold::LeftOut,
-                None => TraceCostTold::TooFewRounds(rounds_for_cost(record)),
-            };
             let text = trace_text(record, trace, &explanation, told, ui.style());
             ui.print(&text)?;
         }
@@ -152,6 +165,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    args.flags.exports.report.check()?;
     let interrupt = interrupt()?;
     let root = SysRoot::default();
     let tracer = Tracer::start(&root, Mode::Watch)?;
@@ -171,6 +185,10 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         limits: recording.limits,
         ..Trace::default()
     };
+    args.flags.exports.report.write(
+        || watch_html(&cpus, &worst, &trace, env!("CARGO_PKG_VERSION")),
+        || watch_markdown(&cpus, &worst, &trace),
+    )?;
     if args.flags.exports.json {
         let note = TraceNoteDocument::of(&trace, &WORDS);
         ui.print(&json_text(&TraceDocument::of_watch(cpus, worst, note)))?;
@@ -189,7 +207,7 @@ mod tests {
         let flag =
             |words: &str| not_of_watch(&words.split(' ').map(str::to_owned).collect::<Vec<_>>());
         assert_eq!(flag("--quiet noise trace --duration=2s --json"), None);
-        assert_eq!(flag("noise trace --export-html=r.html"), Some("--export-html".to_owned()));
+        assert_eq!(flag("noise trace --export-html=r.html --export-markdown r.md"), None);
         assert_eq!(flag("noise trace --duration 2s --tune"), Some("--tune".to_owned()));
     }
 

@@ -13,7 +13,6 @@ use becalm_model::ablate::AblateDocument;
 use becalm_model::parse_duration;
 use becalm_runner::own_affinity;
 use becalm_session::ablate::{AblateRequest, Subject, ablate};
-use becalm_session::files;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
@@ -21,6 +20,7 @@ use crate::exit::Exit;
 use crate::flags::{WaitFlag, confidence};
 use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
+use crate::written::check_files;
 
 /// Name of a profile that was not asked to be written.
 const UNWRITTEN: &str = "quiet.toml";
@@ -163,9 +163,8 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
             "nothing is left to try: --skip takes away everything that {all}"
         )));
     }
-    for path in [&args.export_json, &args.export_html, &args.write_profile].into_iter().flatten() {
-        files::check_writable(path)?;
-    }
+    let files = [&args.export_json, &args.export_html, &args.write_profile];
+    check_files(files.into_iter().flatten())?;
     let profile = args.write_profile.as_ref().map(|path| path.display().to_string());
     let profile = profile.as_deref().unwrap_or(UNWRITTEN);
     let interrupt = interrupt()?;
