@@ -173,12 +173,8 @@ fn inconclusive(claim: &Claim, ratio: &RatioInterval) -> String {
 
 /// Says whether the sentence warns: something favours one of two identical programs.
 pub(crate) fn is_warning(claim: &Claim) -> bool {
-    let Some(ratio) = claim.comparison.ratio.filter(|_| claim.aa) else { return false };
-    match claim.comparison.verdict {
-        Verdict::Faster | Verdict::Slower => true,
-        Verdict::Equivalent => ratio.excludes_one(),
-        Verdict::Inconclusive => false,
-    }
+    let is_other = matches!(claim.comparison.verdict, Verdict::Faster | Verdict::Slower);
+    claim.aa && claim.comparison.ratio.is_some() && is_other
 }
 
 fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
@@ -192,8 +188,8 @@ fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
              machine favours one of them; a change of this size or less cannot be trusted here."
         ),
         Verdict::Equivalent if ratio.excludes_one() => format!(
-            "Warning: two identical programs differ by {found}{on} {interval}. That is inside the \
-             margin of {margin}, but something on this machine favours one of them."
+            "As it should be, two identical programs differ by no more than the margin of {margin}{on}: \
+             by {found} {interval}."
         ),
         Verdict::Equivalent => format!(
             "As it should be, two identical programs do not differ{on}: any difference is inside \
@@ -412,5 +408,10 @@ mod tests {
         assert!(text.starts_with("Warning: two identical programs differ by +2.1 %"), "{text}");
         let text = say(&wall(), Verdict::Equivalent, (0.998, 1.001, 1.004), true);
         assert!(text.starts_with("As it should be, two identical"), "{text}");
+        // One in twenty shows by chance, and it does not matter.
+        assert_eq!(
+            say(&wall(), Verdict::Equivalent, (1.001, 1.003, 1.005), true),
+            "As it should be, two identical programs differ by no more than the margin of 1 %: by +0.30 % (95 % interval +0.10 % .. +0.50 %)."
+        );
     }
 }
