@@ -18,6 +18,7 @@ mod foreign;
 mod foreign_flags;
 mod help;
 mod measuring;
+mod numbers;
 mod old_arguments;
 mod optional_values;
 mod records;

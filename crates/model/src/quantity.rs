@@ -6,22 +6,25 @@ use crate::metric::Unit;
 
 /// Why a text is not the quantity that was asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("`{text}` is not {wanted}")]
+#[error("`{text}` is not {wanted}{}", meant(.text, *.unit))]
 pub struct QuantityError {
     text: String,
     wanted: &'static str,
+    /// The unit without which a bare number was nearly always meant: `95` is `95%`.
+    unit: Option<&'static str>,
+}
+
+fn meant(text: &str, unit: Option<&str>) -> String {
+    unit.map(|unit| format!("; did you mean {}{unit}?", text.trim())).unwrap_or_default()
 }
 
 const DURATION: &str = "a duration such as 250us, 500ms, 2s or 5m";
 const SIZE: &str = "a size such as 500kB or 1.5MiB";
 const SHARE: &str = "a share such as 1% or 0.01";
 
-/// What a bare number above 1 is nearly always meant to be.
-const PERCENT: &str = "a share: a percentage needs its sign, as in 95%";
-
 /// Reads a duration; a unit (`ns`, `us`, `ms`, `s`, `m`, `h`) is required unless it is zero.
 pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
-    let error = || QuantityError { text: text.into(), wanted: DURATION };
+    let error = || QuantityError { text: text.into(), wanted: DURATION, unit: None };
     let (number, unit) = split_unit(text);
     let value: f64 = number.parse().map_err(|_| error())?;
     let scale = match unit {
@@ -32,6 +35,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "" if value == 0.0 => 1.0,
+        "" if value > 0.0 => return Err(QuantityError { unit: Some("s"), ..error() }),
         _ => return Err(error()),
     };
     Duration::try_from_secs_f64(value * scale).map_err(|_| error())
@@ -39,7 +43,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
 
 /// Reads a share of one: `1%` and `0.01` are the same.
 pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
-    let error = || QuantityError { text: text.into(), wanted: SHARE };
+    let error = || QuantityError { text: text.into(), wanted: SHARE, unit: None };
     let (number, whole) = match text.trim().strip_suffix('%') {
         // Divided and not multiplied by 0.01, so that 95% is the same number as 0.95.
         Some(number) => (number.trim(), 100.0),
@@ -47,7 +51,7 @@ pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
     };
     let value: f64 = number.parse().map_err(|_| error())?;
     if !text.contains('%') && value > 1.0 {
-        return Err(QuantityError { text: text.into(), wanted: PERCENT });
+        return Err(QuantityError { text: text.into(), wanted: SHARE, unit: Some("%") });
     }
     if value.is_finite() && value >= 0.0 { Ok(value / whole) } else { Err(error()) }
 }
@@ -55,7 +59,7 @@ pub fn parse_share(text: &str) -> Result<f64, QuantityError> {
 /// Reads a value of a metric in a unit that suits it: a duration for seconds, `1.5MiB` or `200kB` for bytes, and a
 /// plain number, or one with the name of the unit, for anything else. The result is in the unit of the metric.
 pub fn parse_amount(text: &str, unit: &Unit) -> Result<f64, QuantityError> {
-    let error = |wanted| QuantityError { text: text.into(), wanted };
+    let error = |wanted| QuantityError { text: text.into(), wanted, unit: None };
     if *unit == Unit::Second {
         return parse_duration(text).map(|duration| duration.as_secs_f64());
     }
@@ -121,6 +125,8 @@ mod tests {
             let error = parse_duration(text).unwrap_err().to_string();
             assert!(error.contains(text) && error.contains("500ms"), "{error}");
         }
+        let error = parse_duration("10").unwrap_err().to_string();
+        assert!(error.ends_with("; did you mean 10s?"), "{error}");
     }
 
     #[test]

@@ -5,7 +5,9 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Print a script that completes flags, revisions, benchmarks, metrics, profiles and files
+/// Print completions for a shell
+///
+/// They complete flags, files, revisions, benchmarks, metrics, branches and profiles.
 ///
 /// bash: put `source <(becalm completions bash)` into ~/.bashrc. zsh: the same with zsh into ~/.zshrc, after compinit.
 /// fish: `becalm completions fish > ~/.config/fish/completions/becalm.fish`. The script asks becalm at each press of
