@@ -31,7 +31,7 @@ const DRAWN: usize = 6;
 pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     headline(page, record, labels);
     page.gap();
-    if labels.are_letters {
+    if labels.needs_legend {
         legend(page, record, labels);
         page.gap();
     }

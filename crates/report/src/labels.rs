@@ -1,5 +1,7 @@
 //! Short names for subjects: readers compare `A` with `B` more surely than two long commands.
 
+use std::collections::BTreeSet;
+
 use becalm_model::Subject;
 
 use crate::width::{columns, printable};
@@ -14,22 +16,24 @@ const LONGEST_TITLE: usize = 10;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Labels {
     labels: Vec<String>,
-    /// Whether letters replace the names, so that a legend is needed.
-    pub(crate) are_letters: bool,
+    /// Whether something shorter replaces the names, so that a legend is needed.
+    pub(crate) needs_legend: bool,
 }
 
 impl Labels {
-    /// Uses the names when all of them are short, else letters: two long commands that differ in
-    /// their last word would look the same once cut.
+    /// Uses the names when all of them are short, else the parameters by which the subjects differ, else letters: two long
+    /// commands that differ in their last word would look the same once cut.
     pub(crate) fn of(subjects: &[Subject]) -> Self {
         let names: Vec<String> =
             subjects.iter().map(|s| printable(&s.name).trim().to_owned()).collect();
         let longest = if subjects.len() == 2 { LONGEST_TITLE } else { LONGEST_NAME };
         let fits = |name: &String| !name.is_empty() && columns(name) <= longest;
         if names.iter().all(fits) {
-            Self { labels: names, are_letters: false }
+            Self { labels: names, needs_legend: false }
+        } else if let Some(labels) = of_parameters(subjects).filter(|all| all.iter().all(fits)) {
+            Self { labels, needs_legend: true }
         } else {
-            Self { labels: (0..names.len()).map(letters).collect(), are_letters: true }
+            Self { labels: (0..names.len()).map(letters).collect(), needs_legend: true }
         }
     }
 
@@ -37,6 +41,29 @@ impl Labels {
     pub(crate) fn get(&self, index: usize) -> &str {
         self.labels.get(index).map_or("?", String::as_str)
     }
+}
+
+/// Returns the parameters by which subjects differ, `size=10`, where no two have the same.
+fn of_parameters(subjects: &[Subject]) -> Option<Vec<String>> {
+    let first = &subjects.first()?.parameters;
+    let of = |subject: &Subject, name: &str| {
+        let found = subject.parameters.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.clone())
+    };
+    let differs = |name: &str, value: &str| {
+        subjects.iter().any(|subject| of(subject, name).as_deref() != Some(value))
+    };
+    let names: Vec<&str> = (first.iter())
+        .filter(|(name, value)| differs(name, value))
+        .map(|(name, _)| name.as_str())
+        .collect();
+    let text = |subject: &Subject| {
+        let parts = names.iter().map(|name| Some(format!("{name}={}", of(subject, name)?)));
+        Some(printable(&parts.collect::<Option<Vec<String>>>()?.join(" ")))
+    };
+    let texts: Vec<String> = subjects.iter().map(text).collect::<Option<_>>()?;
+    let distinct: BTreeSet<&String> = texts.iter().collect();
+    (distinct.len() == texts.len()).then_some(texts)
 }
 
 /// Returns what a label stands for, without saying the label again.
@@ -75,9 +102,21 @@ mod tests {
     #[test]
     fn short_names_are_kept_and_long_ones_become_letters() {
         let labels = Labels::of(&subjects(&["old", "new"]));
-        assert_eq!((labels.get(1), labels.are_letters), ("new", false));
+        assert_eq!((labels.get(1), labels.needs_legend), ("new", false));
         let labels = Labels::of(&subjects(&["./bench --size 100000 --old", "new"]));
-        assert_eq!((labels.get(0), labels.get(1), labels.are_letters), ("A", "B", true));
+        assert_eq!((labels.get(0), labels.get(1), labels.needs_legend), ("A", "B", true));
+    }
+
+    #[test]
+    fn long_names_that_differ_by_parameters_become_these() {
+        let mut all = subjects(&["sort --of numbers 1 --up", "sort --of numbers 2 --up"]);
+        for (subject, size) in all.iter_mut().zip(["1", "2"]) {
+            subject.parameters = vec![("up".into(), "up".into()), ("size".into(), size.into())];
+        }
+        let labels = Labels::of(&all);
+        assert_eq!((labels.get(0), labels.get(1), labels.needs_legend), ("size=1", "size=2", true));
+        all.push(all[0].clone());
+        assert_eq!(Labels::of(&all).get(0), "A");
     }
 
     #[test]

@@ -10,6 +10,7 @@ use crate::labels::Labels;
 use crate::paired;
 use crate::quantity::percent;
 use crate::remarks;
+use crate::scan::{self, Scan};
 use crate::shown;
 use crate::svg::{self, Svg};
 
@@ -37,7 +38,11 @@ pub(crate) fn of(
     let each = |of: &dyn Fn(usize) -> Option<Picture>| -> Vec<Picture> {
         metrics.iter().filter_map(|&metric| of(metric)).collect()
     };
-    let mut all = each(&|metric| strip(record, labels, metric));
+    let scanned = scan::of(record);
+    let mut all: Vec<Picture> = (scanned.iter())
+        .flat_map(|scanned| each(&|metric| against(record, labels, scanned, metric)))
+        .collect();
+    all.extend(each(&|metric| strip(record, labels, metric)));
     all.extend(differences(record, labels, disturbed, metrics));
     all.extend(each(&|metric| sequence(record, labels, disturbed, metric)));
     all.extend(each(&|metric| histogram(record, labels, metric)));
@@ -54,6 +59,23 @@ pub(crate) fn violins(record: &Record, labels: &Labels, metrics: &[usize]) -> Ve
         Some(Picture { section: "Box plots and violins", drawing, caption: caption.to_owned() })
     };
     metrics.iter().filter_map(one).collect()
+}
+
+/// Draws what subjects take against the number by which they differ.
+fn against(record: &Record, labels: &Labels, scanned: &Scan, metric: usize) -> Option<Picture> {
+    let drawing = svg::scan(record, labels, scanned, metric, &format!("scan-{metric}"))?;
+    let bars = if drawing.count_of("interval") > 0 {
+        "Each mark is a median, the bar through it its interval"
+    } else {
+        "Each mark is a median"
+    };
+    let name = shown::metric_at(record, metric).name;
+    let mut caption = format!("{name} against {}. {bars}.", scanned.parameter);
+    caption.push_str(match drawing.count_of("decade") {
+        0 => "",
+        _ => " Equal distances on an axis without even steps are equal ratios.",
+    });
+    Some(Picture { section: "Against the parameter", drawing, caption })
 }
 
 fn strip(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {

@@ -10,6 +10,7 @@ use crate::labels::{Labels, meaning};
 use crate::page::Page;
 use crate::pictures;
 use crate::png::{self, TooLarge};
+use crate::scan;
 use crate::sequence::{Point, PointKind, sequence};
 use crate::shared_axes::SharedAxes;
 use crate::shown;
@@ -33,12 +34,17 @@ pub fn plot_text(
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
     say_if_nothing(&mut page, record);
+    let scanned = scan::of(record);
     for metric in shown::plotted_metrics(record, named) {
         let description = shown::metric_at(record, metric);
         let axis = axes.get(&description).map(|shared| shared.axis);
         let strips = strip_plot(record, &labels, metric, axis, beside, Marks::All, style);
         if strips.is_empty() {
             continue;
+        }
+        if let Some(scanned) = &scanned {
+            page.section(&format!("{} against {}", description.name, scanned.parameter));
+            page.drawn(&scan::text(record, scanned, metric, style));
         }
         page.section(&format!("Runs, {}", description.name));
         page.drawn(&strips);
@@ -56,7 +62,7 @@ pub fn plot_text(
             steady::pictures(&mut page, record, subject, labels.get(subject));
         }
     }
-    if labels.are_letters {
+    if labels.needs_legend {
         page.gap();
         legend(&mut page, record, &labels);
     }
@@ -133,7 +139,7 @@ fn sheet(
     let subjects = record.subjects.iter().enumerate();
     let legend: Vec<String> = subjects
         .map(|(index, subject)| match labels.get(index) {
-            label if subject.command.is_empty() && !labels.are_letters => label.to_owned(),
+            label if subject.command.is_empty() && !labels.needs_legend => label.to_owned(),
             label => format!("{label}: {}", meaning(subject, label)),
         })
         .collect();

@@ -128,7 +128,7 @@ pub(crate) fn estimates(
             Role::Heading,
             &format!("{}, {}: {said}{runs}", labels.get(subject), description.name),
         );
-        if is_first && labels.are_letters {
+        if is_first && labels.needs_legend {
             legend_of(page, record, subject);
         }
         if is_given {
@@ -160,7 +160,7 @@ pub(crate) fn estimates(
     }
     if let Some((title, table)) = benchmarks::of(record, labels, subject, style.unicode) {
         page.say_as(Role::Heading, &title);
-        if labels.are_letters {
+        if labels.needs_legend {
             legend_of(page, record, subject);
         }
         page.gap();
@@ -246,7 +246,7 @@ pub fn hist_text(
             ));
         }
     }
-    if labels.are_letters {
+    if labels.needs_legend {
         page.gap();
         legend(&mut page, record, &labels);
     }

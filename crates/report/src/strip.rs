@@ -6,10 +6,11 @@ use becalm_model::Unit;
 
 use crate::axis::Axis;
 use crate::box_violin::{self, Beside};
+use crate::distinct::distinct;
 use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
 use crate::style::Style;
-use crate::width::{columns, pad_right, shorten};
+use crate::width::{columns, pad_right};
 
 /// One subject on the plot.
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +58,18 @@ pub(crate) fn strips(
     let axis = axis.unwrap_or(own);
     let axis = axis.widened(0.02);
     let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
-    let label_width = strips.iter().map(|s| columns(s.label)).max().unwrap_or(0).min(LONGEST_LABEL);
+    let labels: Vec<&str> = strips.iter().map(|strip| strip.label).collect();
+    // On a narrow terminal the dots need the room, too.
+    let labels = distinct(&labels, LONGEST_LABEL.min(style.width / 3), style.unicode);
+    let label_width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
     let width = style.width.saturating_sub(label_width + 4).max(NARROWEST);
 
     let densest =
         strips.iter().flat_map(|strip| densities(strip.values, &axis, width)).max().unwrap_or(1);
     let levels = Levels::up_to(densest);
     let mut out = String::new();
-    for strip in strips {
-        let label = pad_right(&shorten(strip.label, label_width, style.unicode), label_width);
+    for (strip, label) in strips.iter().zip(&labels) {
+        let label = pad_right(label, label_width);
         let dots: String = densities(strip.values, &axis, width)
             .into_iter()
             .map(|density| levels.dot(density, style))

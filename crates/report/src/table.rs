@@ -1,12 +1,12 @@
 //! One table value for text, Markdown and HTML.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use crate::distinct::distinct;
 use crate::escape;
 use crate::quantity::NBSP;
 use crate::style::{Role, Style};
-use crate::width::{columns, pad_left, pad_right, printable, shorten, shorten_front, wrap};
+use crate::width::{columns, pad_left, pad_right, printable, shorten, wrap};
 
 /// On which side of its column a text stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub struct Table {
 /// Space between two columns.
 const GAP: usize = 2;
 /// A first column narrower than this says nothing any more; the table is then stacked.
-const NARROWEST_NAME: usize = 8;
+const NARROWEST_NAME: usize = 12;
 
 impl Table {
     /// Makes a table without rows. A table whose titles are all empty is drawn without a head.
@@ -189,17 +189,13 @@ impl Table {
     }
 }
 
-/// Cuts the names of the rows at their beginning where cut at their end they would look the same, as those of
-/// benchmarks do that begin with one file or class.
+/// Cuts the names of the rows so that they can still be told apart.
 fn keep_apart(rows: &mut [Vec<Cell>], width: usize, unicode: bool) {
-    let names: BTreeSet<&str> =
+    let names: Vec<&str> =
         rows.iter().filter_map(|row| row.first()).map(|cell| cell.text.as_str()).collect();
-    let cut: BTreeSet<String> = names.iter().map(|name| shorten(name, width, unicode)).collect();
-    if cut.len() == names.len() {
-        return;
-    }
-    for cell in rows.iter_mut().filter_map(|row| row.first_mut()) {
-        cell.text = shorten_front(&cell.text, width, unicode);
+    let cut = distinct(&names, width, unicode);
+    for (cell, name) in rows.iter_mut().filter_map(|row| row.first_mut()).zip(cut) {
+        cell.text = name;
     }
 }
 

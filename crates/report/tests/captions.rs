@@ -3,7 +3,7 @@
 
 mod fixture;
 
-use becalm_model::{DisturbedRun, Record};
+use becalm_model::{DisturbedRun, Record, RecordKind};
 use becalm_report::{Beside, demo_html, html, plot_png, plot_svg};
 
 /// A picture of the page: its markup and its caption.
@@ -37,9 +37,11 @@ fn figures(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Figure> {
 }
 
 /// Words of captions, with the classes of what they name.
-const NAMED: [(&str, &str); 8] = [
+const NAMED: [(&str, &str); 10] = [
     ("rosses", "cross"),
     ("One dot", "dot"),
+    ("bar through it", "interval"),
+    ("equal ratios", "decade"),
     ("bar spans", "span"),
     ("shaded", "warmup"),
     ("Blue band", "margin-band"),
@@ -69,7 +71,18 @@ fn every_record() -> Vec<(&'static str, Record, Vec<DisturbedRun>)> {
         }
         record
     };
+    let scan = |values: [&str; 4]| {
+        let mut record = fixture::bare(&["b1", "b2", "b3", "b4"]);
+        record.kind = RecordKind::Run;
+        for (subject, value) in record.subjects.iter_mut().zip(values) {
+            subject.name = format!("sort {value}");
+            subject.parameters = vec![("n".to_owned(), value.to_owned())];
+        }
+        record
+    };
     vec![
+        ("scan", scan(["1", "2", "3", "4"]), vec![]),
+        ("scan by ratios", scan(["1", "10", "100", "1000"]), vec![]),
         ("warming up", warm(120, 0.008), vec![]),
         ("slowing down", warm(120, 0.003), vec![]),
         ("flat", warm(120, 0.005), vec![]),
@@ -96,10 +109,18 @@ fn captions_name_what_is_drawn_and_nothing_else() {
             if figure.id().starts_with("violin") {
                 continue;
             }
+            assert_eq!(
+                figure.count_of("interval") > 0,
+                figure.caption.contains("with its interval")
+                    || figure.caption.contains("bar through"),
+                "{name}, {}",
+                figure.id()
+            );
             for (word, class) in NAMED {
                 let is_said = figure.caption.contains(word);
                 let n: usize = class.split(' ').map(|class| figure.count_of(class)).sum();
-                if word == "One dot" && !is_said {
+                // Dots and bars have names of their own in some pictures.
+                if matches!(class, "dot" | "interval") && !is_said {
                     continue;
                 }
                 assert_eq!(
@@ -186,4 +207,17 @@ fn the_page_of_the_demonstration_has_the_same_program_twice_first() {
         page.split(" id=\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     let distinct: std::collections::BTreeSet<&str> = ids.iter().copied().collect();
     assert_eq!(ids.len(), distinct.len(), "{ids:?}");
+}
+
+#[test]
+fn a_scan_is_drawn_against_its_parameter() {
+    let all = every_record();
+    for (name, is_by_ratios) in [("scan", false), ("scan by ratios", true)] {
+        let record = &all.iter().find(|(known, ..)| *known == name).unwrap().1;
+        let figures = figures(record, &[]);
+        let scan = &figures[0];
+        assert_eq!((scan.id(), scan.count_of("dot"), scan.count_of("joined")), ("scan-0", 4, 3));
+        assert_eq!(scan.caption.contains("equal ratios"), is_by_ratios, "{}", scan.caption);
+        assert!(scan.caption.starts_with("wall_time against n. Each mark is a median"));
+    }
 }
