@@ -45,6 +45,9 @@ pub(crate) fn distinct(names: &[&str], width: usize, unicode: bool) -> Vec<Strin
 /// Returns how many bytes all names begin with, up to the end of a word.
 fn common_beginning(names: &[&str]) -> usize {
     let Some((first, others)) = names.split_first() else { return 0 };
+    if others.iter().all(|other| other == first) {
+        return 0;
+    }
     let is_in_all = |end: usize| others.iter().all(|other| other.starts_with(&first[..end]));
     let ends_a_word = |c: char| !c.is_alphanumeric();
     let ends =
@@ -119,7 +122,8 @@ mod tests {
 
     #[test]
     fn equal_names_stay_equal() {
-        check(&["sort of everything", "sort of everything"], 8, &["~everyt~", "~everyt~"]);
+        check(&["sort of everything"], 8, &["sort of~"]);
+        check(&["sort of everything", "sort of everything"], 8, &["sort of~", "sort of~"]);
     }
 
     #[test]

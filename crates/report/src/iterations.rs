@@ -64,7 +64,7 @@ impl Iterations<'_> {
         match steady.from {
             None => format!("Round {round}: {n}, {class}"),
             Some(0) => format!("Round {round}: {n}, {class} at {level}"),
-            Some(from) => format!("Round {round}: {n}, {class}, steady after {from} at {level}"),
+            Some(from) => format!("Round {round}: {class}, steady after {from} of {n} at {level}"),
         }
     }
 

@@ -153,8 +153,10 @@ impl Table {
 
     /// Writes the table as HTML, inside an element that scrolls sideways on a narrow screen.
     pub fn html(&self) -> String {
-        let mut out = String::from("<div class=\"scroll\"><table>\n");
-        if self.titles.iter().any(|(title, _)| !title.is_empty()) {
+        let is_titled = self.titles.iter().any(|(title, _)| !title.is_empty());
+        let class = if is_titled { " class=\"titled\"" } else { "" };
+        let mut out = format!("<div class=\"scroll\"><table{class}>\n");
+        if is_titled {
             out.push_str("<thead><tr>");
             for (title, align) in &self.titles {
                 let _ = write!(
@@ -169,7 +171,7 @@ impl Table {
         out.push_str("<tbody>\n");
         for row in &self.rows {
             out.push_str("<tr>");
-            for (index, (cell, (_, align))) in row.iter().zip(&self.titles).enumerate() {
+            for (index, (cell, (title, align))) in row.iter().zip(&self.titles).enumerate() {
                 let text = escape::html(&cell.text);
                 let inner = match cell.role {
                     Some(role) => format!("<span class=\"{}\">{text}</span>", role.class()),
@@ -179,7 +181,12 @@ impl Table {
                 let _ = if index == 0 {
                     write!(out, "<th scope=\"row\"{}>{inner}</th>", align_class(*align))
                 } else {
-                    write!(out, "<td{}>{inner}</td>", align_class(*align))
+                    // On a narrow screen rows stand one below the other, and each cell has its title.
+                    let title = match escape::html(title) {
+                        title if title.is_empty() => title,
+                        title => format!(" data-title=\"{title}\""),
+                    };
+                    write!(out, "<td{}{title}>{inner}</td>", align_class(*align))
                 };
             }
             out.push_str("</tr>\n");

@@ -182,7 +182,7 @@ fn iterations_are_drawn_with_their_warm_up_and_steady_state() {
     let all = every_record();
     let named = |name: &str| of(&all.iter().find(|(known, ..)| *known == name).unwrap().1);
     let warm = named("warming up");
-    assert!(warm.drawing.contains("120 iterations, warm up, steady after 30 at 5.000 ms"));
+    assert!(warm.drawing.contains("warm up, steady after 30 of 120 iterations at 5.000 ms"));
     assert_eq!(["warmup", "steady", "cross"].map(|class| warm.count_of(class)), [3, 3, 3]);
     assert_eq!(warm.count_of("dot") + warm.count_of("cross"), 3 * 120);
     assert!(warm.caption.contains("the warm-up before the steady state"), "{}", warm.caption);

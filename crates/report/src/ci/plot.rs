@@ -6,8 +6,9 @@ use becalm_model::ci::CiLine;
 use becalm_model::{RatioInterval, place};
 
 use super::row::name;
+use crate::distinct::distinct;
 use crate::quantity::signed_percent;
-use crate::width::{columns, pad_right, shorten};
+use crate::width::{columns, pad_right};
 
 /// Most lines of a plot.
 const MOST_LINES: usize = 20;
@@ -22,17 +23,17 @@ const WIDEST_NAME: usize = 28;
 pub(super) fn plot(lines: &[&CiLine], with_metric: bool) -> String {
     let drawn: Vec<(String, RatioInterval)> = lines
         .iter()
-        .filter_map(|line| {
-            Some((shorten(&name(line, with_metric), WIDEST_NAME, true), line.ratio?))
-        })
+        .filter_map(|line| Some((name(line, with_metric), line.ratio?)))
         .take(MOST_LINES)
         .collect();
+    let names: Vec<&str> = drawn.iter().map(|(name, _)| name.as_str()).collect();
+    let names = distinct(&names, WIDEST_NAME, true);
     let reach = drawn.iter().map(|(_, ratio)| reach(ratio)).fold(0.0, f64::max);
     if drawn.is_empty() || reach <= 0.0 {
         return String::new();
     }
     let reach = round_up(reach);
-    let width = drawn.iter().map(|(name, _)| columns(name)).max().unwrap_or(0);
+    let width = names.iter().map(|name| columns(name)).max().unwrap_or(0);
     let mut out = String::new();
     let percent =
         |share: f64| signed_percent(share, usize::from(reach < 0.05)).replace('\u{a0}', " ");
@@ -46,7 +47,7 @@ pub(super) fn plot(lines: &[&CiLine], with_metric: bool) -> String {
         pad_right(&head, AXIS.saturating_sub(columns(&right))),
         right
     );
-    for (name, ratio) in &drawn {
+    for (name, (_, ratio)) in names.iter().zip(&drawn) {
         let _ = writeln!(out, "{}  {}", pad_right(name, width), bar(ratio, reach).trim_end());
     }
     out

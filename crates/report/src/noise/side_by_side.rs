@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use becalm_model::Unit;
 
 use crate::axis::Axis;
+use crate::distinct::distinct;
 use crate::page::caption;
 use crate::quantity::{NBSP, Scale};
 use crate::style::Style;
-use crate::width::{columns, pad_left, pad_right, shorten};
+use crate::width::{columns, pad_left, pad_right};
 
 /// Bins, as few as a glance can take in.
 const BINS: usize = 10;
@@ -29,8 +30,10 @@ pub(super) fn side_by_side(samples: &[(&str, Vec<f64>)], unit: &Unit, style: &St
     let each = style.width.saturating_sub(edge_width + 2) / samples.len().max(1);
     let room = each.saturating_sub(count_width + 5).max(4);
     let mut out = format!("  {}", " ".repeat(edge_width));
-    for (name, _) in samples {
-        let _ = write!(out, "  {}", pad_right(&shorten(name, each - 2, style.unicode), each - 2));
+    let names: Vec<&str> = samples.iter().map(|(name, _)| *name).collect();
+    let room_for_name = each.saturating_sub(2).max(1);
+    for name in distinct(&names, room_for_name, style.unicode) {
+        let _ = write!(out, "  {}", pad_right(&name, room_for_name));
     }
     let mut lines = vec![out];
     for bin in 0..BINS {
@@ -38,7 +41,11 @@ pub(super) fn side_by_side(samples: &[(&str, Vec<f64>)], unit: &Unit, style: &St
         for counts in &counts {
             let n = counts[bin];
             let bar = style.pick("█", "#").repeat(length(n, most, room));
-            let _ = write!(line, "  {n:>count_width$} {}", pad_right(&bar, each - count_width - 3));
+            let _ = write!(
+                line,
+                "  {n:>count_width$} {}",
+                pad_right(&bar, each.saturating_sub(count_width + 3))
+            );
         }
         lines.push(line);
     }

@@ -4,15 +4,16 @@ use becalm_model::Record;
 use becalm_stats::{Histogram, Sample};
 
 use super::frame::Frame;
-use super::{Anchor, Svg, subject_class};
+use super::{Anchor, NAME, Svg, row_names, subject_class};
 use crate::axis::Axis;
 use crate::histogram::count_ticks;
 use crate::labels::Labels;
 use crate::quantity::{Scale, count};
 use crate::shown;
-use crate::width::shorten;
 
-const ROW: f64 = 84.0;
+const ROW: f64 = 98.0;
+/// Height of the highest bar.
+const HIGHEST: f64 = 64.0;
 const MAX_BINS: usize = 40;
 
 /// Draws the distribution of every subject. Returns nothing when there is no value to draw.
@@ -30,12 +31,13 @@ pub(crate) fn histogram(record: &Record, labels: &Labels, metric: usize, id: &st
     let words = "One histogram per subject, one above the other on the same axis, each with its axis of counts. \
                  The numbers are in the tables.";
     let mut svg = Svg::new(id, &title, words, height);
-    let frame = Frame::new(158.0, height);
+    let frame = Frame::new(56.0, height);
     frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
-    for (row, (subject, sample)) in samples.iter().enumerate() {
+    let names: Vec<&str> = samples.iter().map(|(subject, _)| labels.get(*subject)).collect();
+    for ((row, (subject, sample)), name) in samples.iter().enumerate().zip(row_names(&names)) {
         let base = frame.top + ROW * (row + 1) as f64 - 6.0;
-        let at = (frame.left - 46.0, base - 22.0);
-        svg.text("label", Anchor::End, at, &shorten(labels.get(*subject), 14, true));
+        let above = base - ROW + 6.0 + NAME;
+        svg.text("label", Anchor::Start, (frame.left, above), &name);
         // Values beyond a cut axis would stretch the bins; the strip plot counts them.
         let inside: Vec<f64> =
             sample.values().iter().copied().filter(|&v| axis.position(v).is_some()).collect();
@@ -44,7 +46,7 @@ pub(crate) fn histogram(record: &Record, labels: &Labels, metric: usize, id: &st
         draw_bars(&mut svg, &frame, &axis, *subject, &Histogram::of(&inside, MAX_BINS), base);
         if n_left_out > 0 {
             let note = format!("{} beyond the axis", count(n_left_out, "run"));
-            svg.text("note", Anchor::End, (frame.right - 4.0, base - ROW + 22.0), &note);
+            svg.text("note", Anchor::End, (frame.right - 4.0, above), &note);
         }
         svg.line("axis", (frame.left, base), (frame.right, base));
     }
@@ -60,7 +62,7 @@ fn draw_bars(
     base: f64,
 ) {
     let most = histogram.counts.iter().copied().max().unwrap_or(0).max(1);
-    let height = |n: usize| n as f64 / most as f64 * (ROW - 18.0);
+    let height = |n: usize| n as f64 / most as f64 * HIGHEST;
     for tick in count_ticks(most, 3) {
         let y = base - height(tick);
         svg.line("grid", (frame.left, y), (frame.right, y));

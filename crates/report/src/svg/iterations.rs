@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::iterations::Iterations;
-use crate::quantity::{Scale, count};
+use crate::quantity::{NBSP, Scale};
 
 /// Height of one panel, with the room above it for its name.
 const PANEL: f64 = 150.0;
@@ -36,7 +36,7 @@ pub(crate) fn iterations(
     let mut svg = Svg::new(id, &title, &words.join(" "), height);
     for (index, run) in runs.iter().enumerate() {
         let top = PANEL * index as f64 + ABOVE;
-        let frame = Frame { top, bottom: top + PANEL - ABOVE - 4.0, ..Frame::new(78.0, height) };
+        let frame = Frame { top, bottom: top + PANEL - ABOVE - 4.0, ..Frame::new(84.0, height) };
         panel(&mut svg, &frame, (&axis, &across, &scale), run, subject);
         if index + 1 == runs.len() {
             frame.counting_axis(&mut svg, &across, "iteration of its process");
@@ -73,7 +73,7 @@ fn panel(
     }
     let n_beyond = run.values.iter().filter(|&&value| axis.position(value).is_none()).count();
     if n_beyond > 0 {
-        let text = format!("{} beyond the axis, at its edge", count(n_beyond, "iteration"));
+        let text = format!("{n_beyond}{NBSP}beyond the axis");
         svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 5.0), &text);
     }
 }

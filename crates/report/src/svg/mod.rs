@@ -14,6 +14,7 @@ mod strip;
 pub(crate) mod tone;
 mod violin;
 
+use crate::distinct::distinct;
 use crate::quantity::NBSP;
 
 pub(crate) use histogram::histogram;
@@ -177,6 +178,19 @@ pub(crate) fn subject_class(index: usize) -> String {
 pub(crate) fn density_class(n_marks: usize) -> &'static str {
     const CROWDED: usize = 400;
     if n_marks > CROWDED { " dense" } else { "" }
+}
+
+/// Where rows begin that have their names above them.
+const ROWS_FROM: f64 = 20.0;
+
+/// How far below the top of a row the line of its name is.
+const NAME: f64 = 12.0;
+
+/// Returns what rows are called.
+fn row_names(names: &[&str]) -> Vec<String> {
+    // So many letters fit, also where a narrow screen has larger ones.
+    const COLUMNS: usize = 60;
+    distinct(names, COLUMNS, true)
 }
 
 /// Radius of a round mark.

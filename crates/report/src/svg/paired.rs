@@ -40,7 +40,7 @@ pub(crate) fn paired(
     let (baseline, candidate) = (labels.get(comparison.baseline), labels.get(comparison.candidate));
     let title = format!("Change of {metric} from {baseline} to {candidate} in each round");
     let mut svg = Svg::new(id, &title, &in_words(comparison, rounds), HEIGHT);
-    let frame = Frame::new(78.0, HEIGHT);
+    let frame = Frame::new(84.0, HEIGHT);
 
     if margin > 0.0 {
         let (low, high) = (frame.y(&axis, -margin), frame.y(&axis, margin));

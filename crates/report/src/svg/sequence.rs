@@ -41,7 +41,7 @@ pub(crate) fn sequence(
         disturbed.len()
     );
     let mut svg = Svg::new(id, &title, &words, HEIGHT);
-    let frame = Frame::new(78.0, HEIGHT);
+    let frame = Frame::new(84.0, HEIGHT);
     if n_warmups > 0 {
         let end = frame.x(&across, n_warmups as f64 + 0.5);
         svg.area("warmup", (frame.left, frame.top), (end, frame.bottom));

@@ -5,15 +5,15 @@ use becalm_model::{Record, Unit};
 use becalm_stats::Sample;
 
 use super::frame::Frame;
-use super::{Anchor, Shape, Svg, subject_class};
+use super::{Anchor, NAME, ROWS_FROM, Shape, Svg, row_names, subject_class};
 use crate::axis::Axis;
 use crate::labels::Labels;
 use crate::quantity::Scale;
 use crate::shown;
 use crate::strip::Median;
-use crate::width::shorten;
 
-const ROW: f64 = 62.0;
+/// Height of a row, with its name above the dots, where the longest has room.
+const ROW: f64 = 80.0;
 /// Room for dots above the middle line of a row.
 const REACH: f64 = 21.0;
 /// Distance at which two dots no longer overlap.
@@ -62,10 +62,13 @@ pub(crate) fn strip_of(
     let scale = Scale::of(unit, [axis.low, axis.high], true);
     let height = ROW * rows.len() as f64 + 54.0;
     let mut svg = Svg::new(id, &format!("Strip plot of {name}"), in_words, height);
-    let frame = Frame::new(118.0, height);
+    let frame = Frame::new(ROWS_FROM, height);
     frame.bottom_axis(&mut svg, &axis, &scale, name);
-    for (at, row) in rows.iter().enumerate() {
-        let middle = frame.top + ROW * at as f64 + REACH + 4.0;
+    let labels: Vec<&str> = rows.iter().map(|row| row.label).collect();
+    for ((at, row), label) in rows.iter().enumerate().zip(row_names(&labels)) {
+        let top = frame.top + ROW * at as f64;
+        svg.text("label", Anchor::Start, (frame.left, top + NAME), &label);
+        let middle = top + NAME + REACH + 6.0;
         draw_row(&mut svg, &frame, &axis, &scale, (row.style, row.label), row.values, middle);
         let y = middle + REACH + 8.0;
         if let Some((low, high)) = row.median.interval {
@@ -89,8 +92,6 @@ fn draw_row(
     values: &[f64],
     middle: f64,
 ) {
-    let name_at = (frame.left - 12.0, middle + 4.0);
-    svg.text("label", Anchor::End, name_at, &shorten(label, 14, true));
     let places: Vec<f64> = values.iter().map(|&value| frame.x(axis, value)).collect();
     let offsets = side_by_side(&places);
     let most = offsets.iter().copied().fold(0.0, |most: f64, offset| most.max(offset.abs()));

@@ -6,14 +6,13 @@ use becalm_stats::boxes::BoxFigures;
 use becalm_stats::density::density;
 
 use super::frame::Frame;
-use super::{Anchor, Svg, subject_class};
+use super::{Anchor, NAME, ROWS_FROM, Svg, row_names, subject_class};
 use crate::axis::Axis;
 use crate::labels::Labels;
 use crate::quantity::Scale;
 use crate::shown;
-use crate::width::shorten;
 
-const ROW: f64 = 62.0;
+const ROW: f64 = 76.0;
 /// Half the height of a violin, and of the box inside it.
 const HALF: f64 = 24.0;
 const HALF_BOX: f64 = 5.0;
@@ -34,12 +33,13 @@ pub(crate) fn violins(record: &Record, labels: &Labels, metric: usize, id: &str)
     let words = "For each subject quartiles, median, whiskers and a smooth density. \
                  The numbers are in the tables.";
     let mut svg = Svg::new(id, &title, words, height);
-    let frame = Frame::new(118.0, height);
+    let frame = Frame::new(ROWS_FROM, height);
     frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
-    for (row, (subject, sample)) in samples.iter().enumerate() {
-        let middle = frame.top + ROW * row as f64 + HALF + 4.0;
-        let at = (frame.left - 12.0, middle + 4.0);
-        svg.text("label", Anchor::End, at, &shorten(labels.get(*subject), 14, true));
+    let names: Vec<&str> = samples.iter().map(|(subject, _)| labels.get(*subject)).collect();
+    for ((row, (subject, sample)), name) in samples.iter().enumerate().zip(row_names(&names)) {
+        let top = frame.top + ROW * row as f64;
+        svg.text("label", Anchor::Start, (frame.left, top + NAME), &name);
+        let middle = top + NAME + HALF + 4.0;
         violin(&mut svg, &frame, &axis, (*subject, sample), middle);
         one_box(&mut svg, &frame, &axis, &BoxFigures::of(sample), middle);
     }
