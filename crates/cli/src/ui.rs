@@ -22,7 +22,7 @@ pub(crate) struct Ui {
 const DEFAULT_WIDTH: usize = 80;
 
 /// Width of large tables where standard output is no terminal: files and pagers have room, and a
-/// table that does not fit becomes a line for each value.
+/// table that does not fit becomes a line for each value. Who asks for less than usual has none.
 const TABLE_WIDTH: usize = 160;
 
 /// Wider lines than this are hard to read.
@@ -42,7 +42,7 @@ impl Ui {
             .unwrap_or(DEFAULT_WIDTH)
             .min(LARGEST_WIDTH);
         let is_terminal = std::io::stdout().is_terminal();
-        let table_width = if is_terminal { width } else { TABLE_WIDTH };
+        let table_width = if is_terminal || width < DEFAULT_WIDTH { width } else { TABLE_WIDTH };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
             .into_iter()
             .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))

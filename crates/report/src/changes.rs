@@ -5,7 +5,7 @@ use becalm_model::history::{full_name, short_commit};
 use becalm_model::wire::{ChangePointDocument, ChangesDocument, TooFewValues};
 
 use crate::page::Page;
-use crate::quantity::{Scale, count, signed_percent};
+use crate::quantity::{NBSP, Scale, count, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -137,7 +137,7 @@ fn size(change: &ChangePointDocument) -> [Cell; 2] {
     let percent = |ratio: f64| signed_percent(ratio - 1.0, 1);
     let size = change.ratio.map_or("-".into(), |ratio| percent(ratio).into());
     let interval = match (change.ratio_low, change.ratio_high) {
-        (Some(low), Some(high)) => format!("[{}, {}]", percent(low), percent(high)).into(),
+        (Some(low), Some(high)) => format!("[{},{NBSP}{}]", percent(low), percent(high)).into(),
         _ => "-".into(),
     };
     [size, interval]

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use becalm_model::wire::Middles;
 use becalm_model::{Comparison, ComparisonNote, Note, Record, RecordKind, Verdict};
 
+use crate::comparison::legend;
 use crate::comparison_table;
 use crate::conditions;
 use crate::labels::Labels;
@@ -153,6 +154,7 @@ pub fn diff_text(
     } else {
         page.gap();
         page.table(&table);
+        legends(&mut page, (old, &labels.0), (new, &labels.1), titles);
     }
     for note in not_compared {
         page.gap();
@@ -163,6 +165,27 @@ pub fn diff_text(
         differences(&mut page, old, new);
     }
     page.finish()
+}
+
+/// Says what labels stand for, once where both records have the same subjects.
+fn legends(
+    page: &mut Page<'_>,
+    old: (&Record, &Labels),
+    new: (&Record, &Labels),
+    titles: [&str; 2],
+) {
+    if !old.1.needs_legend && !new.1.needs_legend {
+        return;
+    }
+    if old.0.subjects == new.0.subjects {
+        page.gap();
+        legend(page, new.0, new.1);
+        return;
+    }
+    for ((record, labels), title) in [old, new].into_iter().zip(titles) {
+        page.section(title);
+        legend(page, record, labels);
+    }
 }
 
 /// Words in the names of facts that can change a result by themselves.

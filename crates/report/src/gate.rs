@@ -4,7 +4,7 @@ use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult};
 
 use crate::notes::{self, advice};
 use crate::page::Page;
-use crate::quantity::{Scale, count, percent, signed_percent};
+use crate::quantity::{NBSP, Scale, count, percent, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -66,7 +66,7 @@ fn table(results: &[GateResult], style: &Style) -> Table {
         let change = |ratio: f64| signed_percent(ratio - 1.0, 1);
         let interval = match result.ratio {
             Some(ratio) if ratio.high.is_finite() => {
-                format!("[{}, {}]", change(ratio.low), change(ratio.high))
+                format!("[{},{NBSP}{}]", change(ratio.low), change(ratio.high))
             }
             Some(ratio) => format!("{} or more", change(ratio.low)),
             None => "-".to_owned(),

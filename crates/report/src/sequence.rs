@@ -125,7 +125,7 @@ fn legend(points: &[Point], words: &Words, style: &Style) -> String {
     let parts: Vec<String> = words
         .into_iter()
         .filter(|(kind, _)| points.iter().any(|point| point.kind == *kind))
-        .map(|(kind, word)| format!("{} {word}", mark(Some(kind), style)))
+        .map(|(kind, word)| format!("{}{NBSP}{word}", mark(Some(kind), style)))
         .collect();
     parts.join(", ")
 }

@@ -192,7 +192,7 @@ pub(crate) fn beyond(values: &[f64], axis: &Axis, scale: &Scale) -> Option<Strin
 
 /// Draws a ruler with round numbers below it; the last number carries the unit.
 pub(crate) fn ruler(axis: &Axis, scale: &Scale, width: usize, style: &Style) -> (String, String) {
-    let (ticks, decimals) = axis.ticks((width / 14).max(2), scale);
+    let (ticks, decimals) = axis.ticks((width / 14).max(3), scale);
     let scale = scale.with_decimals(decimals);
     let mut line = vec![style.pick('─', '-'); width];
     let mut numbers = String::new();

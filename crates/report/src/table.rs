@@ -79,7 +79,7 @@ impl Table {
     /// When it is too wide the first column, which holds names, is cut; when that is not enough
     /// the table is stacked: one `title: value` line per cell.
     pub fn text(&self, style: &Style) -> String {
-        let show = |text: &str| printable(&text.replace(NBSP, " "));
+        let show = |text: &str| printable(text);
         let mut rows: Vec<Vec<Cell>> = self
             .rows
             .iter()
@@ -223,7 +223,7 @@ fn line(
     let mut text = String::new();
     for (index, ((cell, (_, align)), &width)) in cells.iter().zip(titles).zip(widths).enumerate() {
         text.push_str(&" ".repeat(GAP));
-        let short = shorten(&cell.text, width, style.unicode);
+        let short = shorten(&cell.text.replace(NBSP, " "), width, style.unicode);
         let padded = match align {
             Align::Left if index + 1 == cells.len() => short,
             Align::Left => pad_right(&short, width),
@@ -315,6 +315,18 @@ mod tests {
             median: 9.5 ms
             verdict: slower
         ");
+    }
+
+    #[test]
+    fn a_value_is_torn_neither_in_a_row_nor_in_lines() {
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        let interval = format!("95{NBSP}% interval 1.00{NBSP}..{NBSP}2.00{NBSP}ms");
+        table.push(["median".into(), Cell::from(interval)]);
+        insta::assert_snapshot!(table.text(&Style { width: 34, ..Style::PLAIN }), @r"
+          median 95 % interval
+            1.00 .. 2.00 ms
+        ");
+        assert_eq!(table.text(&Style::PLAIN), "  median  95 % interval 1.00 .. 2.00 ms\n");
     }
 
     #[test]
