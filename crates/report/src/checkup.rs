@@ -19,14 +19,15 @@ const IN_THE_PROGRAM: &str = "What no setting removes, a program and its build h
 pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
     let mut text = String::new();
     let bad = checkup.findings.iter().filter(|one| one.severity < Severity::Note).count();
-    let _ = match bad {
+    let headline = match bad {
         0 if !checkup.unreadable.is_empty() => {
-            writeln!(text, "Nothing that can be read here makes results noisy.")
+            "Nothing that can be read here makes results noisy.".to_owned()
         }
-        0 => writeln!(text, "Nothing was found here that makes results noisy."),
-        1 => writeln!(text, "1 thing makes results noisy here."),
-        n => writeln!(text, "{n} things make results noisy here, worst first."),
+        0 => "Nothing was found here that makes results noisy.".to_owned(),
+        1 => "1 thing makes results noisy here.".to_owned(),
+        n => format!("{n} things make results noisy here, worst first."),
     };
+    wrap(&mut text, &headline, "", width);
     if !checkup.surroundings.is_empty() {
         text.push('\n');
         wrap(&mut text, &checkup.surroundings, "", width);
@@ -42,7 +43,9 @@ pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
     let notes = checkup.findings.len() - bad;
     if detail == Detail::Short && notes > 0 {
         let things = if notes == 1 { "thing is" } else { "things are" };
-        let _ = writeln!(text, "\n{notes} further {things} worth knowing (--verbose).");
+        text.push('\n');
+        let further = format!("{notes} further {things} worth knowing (--verbose).");
+        wrap(&mut text, &further, "", width);
     }
     if detail == Detail::Full {
         text.push('\n');
