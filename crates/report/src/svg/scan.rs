@@ -13,7 +13,7 @@ use crate::shown;
 const HEIGHT: f64 = 300.0;
 /// One line of the legend of series.
 const LINE: f64 = 17.0;
-const LEGEND_COLUMNS: usize = 88;
+const LEGEND_COLUMNS: usize = 60;
 /// Numbers below the axis stand so far apart at least.
 const APART: f64 = 44.0;
 
@@ -76,8 +76,10 @@ pub(crate) fn scan(
             }
             let value = scale.with_decimals(4).with_unit(point.median.value);
             let tip = format!("{}: {value}", labels.get(point.subject));
-            let class = format!("dot {}", subject_class(index));
-            svg.mark(Shape::of_subject(index), &class, (x, y), &tip);
+            // One series has the marks of its subjects, which the page explains; several have their own legend.
+            let mark = if scan.series.len() > 1 { index } else { point.subject };
+            let class = format!("dot {}", subject_class(mark));
+            svg.mark(Shape::of_subject(mark), &class, (x, y), &tip);
         }
     }
     if scan.series.len() > 1 {
