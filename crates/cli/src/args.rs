@@ -17,7 +17,7 @@ use crate::rights::{Rights, refuse_lent_root};
 use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
 
-/// Make performance numbers trustworthy: compare in turns, with evidence, and decide honestly
+/// Compare programs in turns, record what disturbed them, and say how sure the answer is
 #[derive(Debug, Parser)]
 #[command(name = "becalm", version, max_term_width = 100, after_help = EXIT_CODES)]
 #[command(disable_help_subcommand = true)]
@@ -25,7 +25,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
 
-    /// Say nothing but results, warnings and errors.
+    /// Print only results, warnings and errors
     #[arg(long, global = true)]
     quiet: bool,
 }
@@ -73,8 +73,8 @@ enum Command {
 }
 
 impl Command {
-    /// Says whether what a dead becalm left has to be put back before this command. Subjects that
-    /// are measured must not pay for looking.
+    /// Says whether what a becalm that died left behind has to be put back before this command.
+    /// Measured subjects must not pay for that check.
     fn uses_the_machine(&self) -> bool {
         matches!(
             self,
@@ -134,12 +134,12 @@ impl Command {
     }
 }
 
-/// Returns the whole command line with its help, for completions and for those who ask.
+/// Returns the whole command line with its help, for completions and other callers.
 pub(crate) fn command() -> clap::Command {
     help::arranged(Cli::command())
 }
 
-/// Parses the arguments, runs the command and says what went wrong.
+/// Parses the arguments, runs the command and reports errors.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     if let Some(candidates) = completing::answer(Cli::command, &arguments) {
@@ -199,7 +199,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     with_leftovers(&root, leftovers, ended)
 }
 
-/// Says whether the command has a switch of its own, by its name in the code.
+/// Says whether the command has this switch, given by its name in the code.
 fn has_flag(matches: &clap::ArgMatches, name: &str) -> bool {
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {

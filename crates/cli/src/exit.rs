@@ -14,7 +14,7 @@ pub(crate) enum Exit {
     Usage,
     /// A decision was asked for and the data do not give one.
     Inconclusive,
-    /// A subject, a file or the machine did not allow the measurement.
+    /// A subject, a file or the machine prevented the measurement.
     CouldNotMeasure,
     /// A setting of the machine could not be put back.
     NotRestored,

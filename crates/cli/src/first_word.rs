@@ -1,12 +1,12 @@
-//! `becalm run ./program --flag`: the command begins at the first word that is no flag of becalm's, as with `perf stat`
-//! and `nice`. To the parser it begins after `--`, which is put there.
+//! `becalm run ./program --flag`: the command begins at the first word that is not a flag of
+//! becalm, as with `perf stat` and `nice`. The parser needs `--` there, so this inserts it.
 
 use std::ffi::OsString;
 
 use crate::optional_values::{Word, innermost, meaning};
 
-/// Puts `--` before the command, where the innermost command takes nothing else and none is there. `command` is
-/// built.
+/// Puts `--` before the command, if the innermost command takes nothing else and there is no `--`
+/// yet. `command` is built.
 pub(crate) fn separate(command: &clap::Command, mut words: Vec<OsString>) -> Vec<OsString> {
     let (inner, begin) = innermost(command, &words);
     let mut positionals = inner.get_positionals();

@@ -8,10 +8,10 @@ use becalm_session::files::LARGEST;
 
 use crate::error::CommandError;
 
-/// Folders below folders are looked into up to this depth.
+/// How deep folders are searched.
 const DEEPEST: usize = 16;
 
-/// Files of a folder that could belong to results; programs and pictures beside them do not.
+/// Endings of files in a folder that may hold results; programs and pictures beside them do not.
 const ENDINGS: [&str; 5] = ["json", "csv", "txt", "xml", "ndjson"];
 
 /// Reads the files of another tool, a file or a folder, into a record.
@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path, format: Option<&str>) -> Result<Record, CommandE
     record(path, &files(path)?, format)
 }
 
-/// Makes a record of what was read of this path.
+/// Makes a record of what was read from this path.
 pub(crate) fn record(
     path: &Path,
     files: &[File],
@@ -27,10 +27,13 @@ pub(crate) fn record(
 ) -> Result<Record, CommandError> {
     if path.is_dir() && format.is_none() && recognise(files).is_none() {
         return Err(CommandError::measure(format!(
-            "{}: the files in this folder look like no format that is known",
+            "{}: no file in this folder has a format that becalm recognises",
             path.display()
         ))
-        .hint("`becalm import --formats` lists them; give a file itself if it is one"));
+        .hint(
+            "`becalm import --formats` lists the formats; if this is one of them, give the file \
+             itself",
+        ));
     }
     from_files(files, format)
 }
@@ -55,22 +58,23 @@ pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record,
     let mut record = import(files, format).map_err(|error| {
         let hint = match &error {
             ImportError::Unrecognised { .. } => {
-                "expected a file that becalm saved with --export-json, or one of another tool: `becalm import \
-                 --formats` lists them, and its --format names one"
+                "expected a file saved with --export-json, or one of another tool: `becalm import \
+                 --formats` lists the formats, and --format selects one"
             }
-            ImportError::NoFormat { .. } => "`becalm import --formats` lists them",
+            ImportError::NoFormat { .. } => "`becalm import --formats` lists the formats",
             ImportError::Folder { .. } => "give the file itself",
             _ => "nothing was imported",
         };
         let is_usage = matches!(error, ImportError::NoFormat { .. });
-        let told = if is_usage { CommandError::usage(&error) } else { CommandError::measure(&error) };
+        let told =
+            if is_usage { CommandError::usage(&error) } else { CommandError::measure(&error) };
         told.hint(hint)
     })?;
     env!("CARGO_PKG_VERSION").clone_into(&mut record.version);
     Ok(record)
 }
 
-/// Reads a file, standard input for `-`, or the files of a folder that can be results.
+/// Reads a file, standard input for `-`, or the files of a folder that may hold results.
 pub(crate) fn files(path: &Path) -> Result<Vec<File>, CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::measure(format!("cannot read {}: {error}", path.display()))
@@ -84,7 +88,7 @@ pub(crate) fn files(path: &Path) -> Result<Vec<File>, CommandError> {
     collect(path, path, DEEPEST, &mut left, &mut found).map_err(failed)?;
     if found.is_empty() {
         return Err(CommandError::measure(format!(
-            "{}: the folder holds no file of results",
+            "{}: no file of results in this folder",
             path.display()
         )));
     }
@@ -111,7 +115,10 @@ fn collect(
         } else if kind.is_file() && is_result {
             let length = entry.metadata()?.len();
             *left = left.checked_sub(length).ok_or_else(|| {
-                std::io::Error::other(format!("its files have more than {} GiB", LARGEST >> 30))
+                std::io::Error::other(format!(
+                    "its files are larger than {} GiB together",
+                    LARGEST >> 30
+                ))
             })?;
             let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
             found.push(File::new(name, std::fs::read(&path)?));

@@ -15,7 +15,11 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
         MEASURING,
         "the table lists the fastest first; the first command stays the baseline",
     ),
-    (&["--style"], ALL, "NO_COLOR=1 switches colours off, --quiet all but the results"),
+    (
+        &["--style"],
+        ALL,
+        "NO_COLOR=1 turns colours off; --quiet prints only results, warnings and errors",
+    ),
     (
         &["--export-csv"],
         MEASURING,
@@ -28,31 +32,36 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
     ),
     (&["--show-output"], MEASURING, "--output inherit shows what the commands print"),
     (&["--reference"], &["compare"], "the first command is the baseline: put it first"),
-    (&["--reference-name"], &["compare"], "the first command is the baseline; -n names it"),
-    (&["-u", "--time-unit"], ALL, "the unit follows the values; files have seconds"),
+    (&["--reference-name"], &["compare"], "the first command is the baseline; -n sets its name"),
+    (
+        &["-u", "--time-unit"],
+        ALL,
+        "each value is printed in the unit that suits it; saved files are in seconds",
+    ),
     (
         &["--min-benchmarking-time"],
         MEASURING,
-        "--min-rounds N makes at least N rounds, --max-time bounds the time",
+        "--min-rounds N makes at least N rounds; --max-time limits the time",
     ),
     (&["--debug-mode"], MEASURING, "--verbose prints everything"),
     // pyperf
-    (&["--processes"], COMPARING, "each round starts a process: --rounds N makes N of them"),
+    (&["--processes"], COMPARING, "each round starts a new process; --rounds N makes N rounds"),
     (
         &["--values", "--loops", "--inner-loops"],
         COMPARING,
-        "becalm times processes; for values inside one use --harness pyperf, or `becalm timeit`",
+        "becalm times processes; to time values inside one, use --harness pyperf or `becalm \
+         timeit`",
     ),
     (
         &["--rigorous"],
         COMPARING,
-        "becalm stops when it can decide: --margin 0.5% or --max-time 5m make it more rigorous",
+        "becalm stops when it can decide; --margin 0.5% or --max-time 5m makes it more rigorous",
     ),
-    (&["--fast"], COMPARING, "--rounds 10 or --max-time 5s make it faster"),
+    (&["--fast"], COMPARING, "--rounds 10 or --max-time 5s makes it faster"),
     (
         &["--track-memory", "--tracemalloc"],
         MEASURING,
-        "max_rss is recorded for every run; --metric max_rss decides on it",
+        "max_rss is recorded for every run; --metric max_rss bases the verdict on it",
     ),
     (
         &["--append"],
@@ -62,16 +71,16 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
     (
         &["--inherit-environ", "--copy-env"],
         MEASURING,
-        "the commands inherit the environment; --env-clear starts them without",
+        "the commands inherit the environment; --env-clear starts them without it",
     ),
     (
         &["-G", "--group-by-speed"],
         &["diff"],
-        "the table lists what changed first, with its verdict",
+        "the table already lists what changed first, with its verdict",
     ),
-    (&["--table"], &["diff"], "the result is a table already"),
+    (&["--table"], &["diff"], "the result is already a table"),
     // benchstat
-    (&["-alpha", "--alpha"], &["diff", "compare"], "--confidence 99% is an alpha of 0.01"),
+    (&["-alpha", "--alpha"], &["diff", "compare"], "an alpha of 0.01 is --confidence 99%"),
     (
         &["-col", "-row", "--col", "--row"],
         &["diff"],
@@ -80,17 +89,17 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
     (
         &["-filter", "--filter", "-ignore", "--ignore"],
         &["diff"],
-        "--metric chooses a metric; export with --subject chooses benchmarks",
+        "--metric chooses a metric; to choose benchmarks, export with --subject",
     ),
     (
         &["-format", "--format"],
         &["diff", "show"],
-        "--json prints JSON; `becalm export` writes CSV and others",
+        "--json prints JSON; `becalm export` writes CSV and other formats",
     ),
     (
         &["-delta-test", "--delta-test"],
         &["diff"],
-        "becalm tests the ratio, over processes where there are several",
+        "becalm tests the ratio, across processes if there are several",
     ),
     (
         &["-geomean", "--geomean"],
@@ -99,10 +108,10 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
     ),
 ];
 
-/// Commands at which the flags of a measurement are typed.
+/// Commands that take the flags of a measurement.
 const MEASURING: &[&str] = &["compare", "run", "timeit", "bisect"];
 
-/// Those of them that have no flags of pyperf's own.
+/// Those of them that do not have flags of pyperf.
 const COMPARING: &[&str] = &["compare", "run", "bisect"];
 
 /// Every command.
@@ -151,7 +160,7 @@ fn unknown_flag(error: &clap::Error, words: &[String]) -> Option<CommandError> {
     Some(CommandError::usage(format!("`becalm {command}` has no {flag}")).hint(instead))
 }
 
-/// Names the command that was left out, or that another tool calls so.
+/// Names the command that was left out, or that another tool calls by this name.
 fn unknown_command(error: &clap::Error, words: &[String]) -> Option<CommandError> {
     let given = context(error, ContextKind::InvalidSubcommand)?;
     if let Some((_, instead)) = COMMANDS.iter().find(|(name, _)| *name == given) {
@@ -171,7 +180,7 @@ fn unknown_command(error: &clap::Error, words: &[String]) -> Option<CommandError
     let line = words[at..].iter().map(|word| shell_words::quote(word).into_owned());
     let line = line.collect::<Vec<_>>().join(" ");
     Some(
-        CommandError::usage(format!("`{given}` is no command of becalm"))
+        CommandError::usage(format!("becalm has no command `{given}`"))
             .hint(format!("to measure it: becalm {command} {line}")),
     )
 }

@@ -6,8 +6,8 @@ use clap::{Args as _, FromArgMatches as _};
 
 use crate::flags::{bisect, compare, run};
 
-/// Returns the terms of a session from the words after `becalm`; `None` where these are of no such command, or make no
-/// sense any more.
+/// Returns the terms of a session from the words after `becalm`; `None` if they are of another
+/// command, or no longer make sense.
 pub(crate) fn terms(arguments: &[String], command: &str) -> Option<Terms> {
     if !is_of(arguments, command) {
         return None;
@@ -39,7 +39,8 @@ pub(crate) fn terms(arguments: &[String], command: &str) -> Option<Terms> {
     Some(terms)
 }
 
-/// Says whether the words after `becalm` are of this command: what stands before its name is of every command.
+/// Says whether the words after `becalm` are of this command: words before its name belong to every
+/// command.
 pub(crate) fn is_of(arguments: &[String], command: &str) -> bool {
     arguments.iter().find(|word| !word.starts_with('-')).is_some_and(|word| word == command)
 }

@@ -1,8 +1,8 @@
 //! Flags whose value may be left out, given with a space: `--shell bash` as well as `--shell=bash`.
 //!
-//! To the parser a word after such a flag is never its value, so `compare --shell bash ./old ./new` would
-//! measure `bash`. Here the word is joined to its flag where it can only be meant as the value, and refused
-//! where it could be meant as either.
+//! The parser never takes the word after such a flag as its value, so `compare --shell bash ./old
+//! ./new` would measure `bash`. Here the word is joined to its flag if it can only be the value,
+//! and refused if it is ambiguous.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) fn innermost<'a>(
     (innermost, begin)
 }
 
-/// What `--shell` takes for none.
+/// What `--shell` accepts for no shell.
 pub(crate) const NO_SHELL: &str = "none";
 
 /// What a word after a flag is.

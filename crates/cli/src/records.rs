@@ -21,7 +21,7 @@ pub(crate) fn read_record(path: &Path) -> Result<Record, CommandError> {
     record_of(path, &foreign::files(path)?)
 }
 
-/// Reads a saved record of which the values are wanted.
+/// Reads a saved record whose values are needed.
 pub(crate) fn read_measured(path: &Path) -> Result<Record, CommandError> {
     let record = read_record(path)?;
     if record.is_of_one_program() { Err(nothing_in(path)) } else { Ok(record) }
@@ -30,12 +30,12 @@ pub(crate) fn read_measured(path: &Path) -> Result<Record, CommandError> {
 /// Says that a record has no values.
 pub(crate) fn nothing_in(path: &Path) -> CommandError {
     CommandError::measure(format!(
-        "nothing was measured in {}: all sides are one program",
+        "{} holds no measurement: all sides are the same program",
         path.display()
     ))
 }
 
-/// Makes the record of what was read of this path.
+/// Makes the record of what was read from this path.
 pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandError> {
     let (mut record, is_log) = as_it_is(path, files)?;
     if is_log {
@@ -46,7 +46,7 @@ pub(crate) fn record_of(path: &Path, files: &[File]) -> Result<Record, CommandEr
     Ok(record)
 }
 
-/// Reads what a saved record holds and nothing more; says whether it is a log.
+/// Reads only what a saved record holds; says whether it is a log.
 pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError> {
     as_it_is(path, &foreign::files(path)?)
 }
@@ -74,7 +74,8 @@ fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError>
     own_record(text).map_err(|error| refused(&error))
 }
 
-/// Says whether this is a document of becalm: it names its schema, wherever another program may have sorted it to.
+/// Says whether this is a document of becalm: it names its schema, wherever another program may
+/// have sorted that field to.
 fn is_own(bytes: &[u8]) -> bool {
     memchr::memmem::find_iter(bytes, b"\"becalm/").any(|at| {
         let before = bytes[..at].trim_ascii_end();
@@ -181,8 +182,8 @@ pub(crate) fn check_metric(record: &Record, name: Option<&str>) -> Result<(), Co
     if record.metrics.len() > MOST_NAMED {
         names.push("others");
     }
-    Err(CommandError::usage(format!("no metric is called {name}"))
-        .hint(format!("there are {}", names.join(", "))))
+    Err(CommandError::usage(format!("there is no metric called {name}"))
+        .hint(format!("the metrics are {}", names.join(", "))))
 }
 
 /// Prints what `text` makes of each file, under its name where there are several.
@@ -200,7 +201,7 @@ pub(crate) fn read_stdin_once(
 ) -> Result<(), CommandError> {
     let named = paths.into_iter().filter(|path| path.as_ref() == Path::new("-")).count();
     if named > 1 {
-        return Err(CommandError::usage("standard input (`-`) can be read once only"));
+        return Err(CommandError::usage("standard input (`-`) can be read only once"));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! With whose rights a command works where becalm was called as root by sudo, doas or pkexec.
+//! Whose rights a command uses if becalm was called as root by sudo, doas or pkexec.
 //!
 //! Files that a user or a repository names are the user's business: no command opens one as root.
 
@@ -11,22 +11,21 @@ use crate::error::CommandError;
 /// What a command needs of root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rights {
-    /// Nothing: it becomes the user at once, and for good.
+    /// Nothing: it becomes the user immediately and permanently.
     User,
     /// The class, niceness and CPUs of a process that it becomes.
     Placement,
-    /// Changes of the machine, which a steward makes; all else it does as the user.
+    /// Changes of the machine, which a steward makes; it does everything else as the user.
     Steward,
     /// It looks at the machine or changes it, and opens no file that anybody names.
     Root,
 }
 
-/// Fails where becalm's own file is root's for whoever starts it: no flag and no command would make that safe.
+/// Fails if becalm's own file is setuid root: no flag and no command would make that safe.
 pub(crate) fn refuse_lent_root() -> Result<(), CommandError> {
     match Caller::of_this_process() {
-        Err(error @ CallerError::SetUserId(_)) => {
-            Err(CommandError::measure(error).hint("`chmod u-s` its file, and call it by sudo"))
-        }
+        Err(error @ CallerError::SetUserId(_)) => Err(CommandError::measure(error)
+            .hint("run `chmod u-s` on its file, and call becalm with sudo")),
         _ => Ok(()),
     }
 }
@@ -41,8 +40,10 @@ impl Rights {
     /// by the bits of a file. Where it was not called as root by a user, everything stays as it is.
     pub(crate) fn take(self, keeps_privileges: bool) -> Result<(), CommandError> {
         let unknown = |error: CallerError| {
-            CommandError::measure(error)
-                .hint("run it as that user, or with --keep-root to do everything, and run the subjects, as root")
+            CommandError::measure(error).hint(
+                "run becalm as that user, or add --keep-root to do everything, and run the \
+                     subjects, as root",
+            )
         };
         let Some(caller) = Caller::of_this_process().map_err(unknown)? else { return Ok(()) };
         let taken = match self {
@@ -61,10 +62,10 @@ impl Rights {
         };
         taken.and_then(|()| forgone()).map_err(|error| {
             CommandError::measure(format!(
-                "becalm was called as root by user {} and cannot become that user: {error}",
+                "becalm was called as root by user {} and cannot switch to that user: {error}",
                 caller.identity.uid
             ))
-            .hint("run it as that user, without what makes it root")
+            .hint("run becalm as that user, without sudo or the like")
         })
     }
 }

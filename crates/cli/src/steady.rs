@@ -27,7 +27,7 @@ pub(crate) fn read(paths: &[PathBuf], tolerance: f64) -> Result<Vec<SteadyRun>, 
                 None => path.display().to_string(),
             };
             let run = SteadyRun::of(name.clone(), values, tolerance).map_err(|error| {
-                CommandError::measure(format!("{name}: the iterations cannot be judged: {error}"))
+                CommandError::measure(format!("{name}: cannot judge the iterations: {error}"))
             })?;
             runs.push(run);
         }
@@ -53,10 +53,8 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
         }
         if runs.is_empty() {
             let path = path.display();
-            return Err(CommandError::measure(format!(
-                "the runs in {path} have no iterations of their own"
-            ))
-            .hint("measure with --iterations, which reads them from what the program prints"));
+            return Err(CommandError::measure(format!("the runs in {path} have no iterations"))
+                .hint("measure with --iterations, which reads them from the program's output"));
         }
         return Ok(runs);
     }
@@ -68,7 +66,7 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
         ))
         .hint(
             "expected a record of `run --iterations`, the output of `workload --iterations N \
-                 --json`, or seconds, one a line or as a JSON array",
+             --json`, or seconds, either one per line or as a JSON array",
         )
     })?;
     Ok(all.into_iter().map(|values| (None, values)).collect())

@@ -10,12 +10,12 @@ use crate::error::CommandError;
 pub(crate) fn read(root: &SysRoot) -> Result<Topology, CommandError> {
     Topology::read(root).map_err(|error| match root.path() {
         here if here == Path::new("/") => {
-            CommandError::measure(format!("cannot tell which CPUs there are: {error}"))
+            CommandError::measure(format!("cannot determine the CPUs of this machine: {error}"))
         }
         folder => CommandError::measure(format!(
-            "cannot tell which CPUs there are below {}: {error}",
+            "cannot determine the CPUs of the machine captured in {}: {error}",
             folder.display()
         ))
-        .hint("a captured machine is a folder with `proc` and `sys` in it"),
+        .hint("a captured machine is a folder that contains `proc` and `sys`"),
     })
 }

@@ -1,4 +1,5 @@
-//! The only place that writes to the terminal. Data goes to stdout, talk to stderr.
+//! The only place that writes to the terminal. Data go to standard output, messages to standard
+//! error.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -11,7 +12,8 @@ use becalm_model::wire::json_text;
 /// How becalm speaks to people.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ui {
-    /// Whether stderr is a terminal that can take a line back, so that a progress line makes sense.
+    /// Whether standard error is a terminal on which a line can be redrawn, so that a progress line
+    /// makes sense.
     pub(crate) progress: bool,
     quiet: bool,
     style: Style,
@@ -59,7 +61,7 @@ impl Ui {
         }
     }
 
-    /// Returns one that says nothing but results, warnings and errors, and draws its progress.
+    /// Returns one that prints only results, warnings and errors, and its progress.
     pub(crate) fn hushed(&self) -> Self {
         Self { quiet: true, ..*self }
     }
@@ -79,7 +81,7 @@ impl Ui {
         Style { width: self.table_width, ..self.style }
     }
 
-    /// Writes data to stdout. A closed pipe is no error: the reader has had enough.
+    /// Writes data to standard output. A closed pipe is not an error: the reader has had enough.
     pub(crate) fn print(&self, text: &str) -> Result<(), CommandError> {
         self.print_with(|out| out.write_all(text.as_bytes()))
     }
@@ -99,7 +101,8 @@ impl Ui {
         if as_json { self.print_json(document) } else { self.print(&text(self.style())) }
     }
 
-    /// Writes what `write` makes to stdout, piece by piece. A closed pipe is no error here either.
+    /// Writes what `write` makes to standard output, piece by piece. A closed pipe is not an error
+    /// here either.
     #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn print_with(
         &self,
@@ -114,7 +117,8 @@ impl Ui {
         }
     }
 
-    /// Writes bytes to stdout as they are; a stream of text would take sequences for colours out of them.
+    /// Writes bytes to standard output unchanged; a stream of text would remove colour sequences
+    /// from them.
     #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
         let mut out = std::io::stdout().lock();

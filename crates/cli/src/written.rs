@@ -12,7 +12,7 @@ pub(crate) fn check_files<'a>(all: impl Iterator<Item = &'a PathBuf>) -> Result<
     for (index, path) in all.iter().enumerate() {
         if all[..index].contains(path) {
             let path = path.display();
-            return Err(CommandError::usage(format!("two exports go to the same file {path}")));
+            return Err(CommandError::usage(format!("two exports write to the same file {path}")));
         }
         files::check_writable(path)?;
     }

@@ -83,7 +83,7 @@ pub enum ApiError {
         said: String,
     },
     /// An answer that cannot be understood.
-    #[error("{call}: the answer is not what was expected ({why})")]
+    #[error("{call}: unexpected answer ({why})")]
     Strange {
         /// The request.
         call: Call,
@@ -185,7 +185,7 @@ impl Api {
             let path = format!("{path}?per_page={PAGE}&page={page}");
             let answer = self.call(&Method::GET, &path, None, Again::Always)?;
             let Some(list) = answer.as_array() else {
-                return Err(strange(path, format!("no list of {what}")));
+                return Err(strange(path, format!("not a list of {what}")));
             };
             let found = list.iter().find(|one| is(one));
             if let Some(id) = found.and_then(|one| one["id"].as_u64()) {
@@ -243,7 +243,13 @@ impl Api {
         // The builder's own words would repeat the address.
         let request = |body: String| {
             request.body(body).map_err(|_| {
-                (unreachable("the address or the token cannot be sent".to_owned()), None)
+                (
+                    unreachable(
+                        "the address or the token contains characters that cannot be sent"
+                            .to_owned(),
+                    ),
+                    None,
+                )
             })
         };
         let mut response: Response<ureq::Body> = match self.agent.run(request(text)?) {
@@ -296,14 +302,14 @@ fn usual_wait(tries: u32) -> Duration {
 fn why(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => "it took too long".to_owned(),
-        ureq::Error::HostNotFound => "its name is not known".to_owned(),
+        ureq::Error::HostNotFound => "its name cannot be resolved".to_owned(),
         ureq::Error::ConnectionFailed => "no connection".to_owned(),
         ureq::Error::Io(error) => error.to_string(),
         ureq::Error::Tls(why) => format!("TLS: {why}"),
         ureq::Error::Rustls(error) => format!("TLS: {error}"),
-        ureq::Error::BadUri(_) => "the address is none".to_owned(),
-        ureq::Error::BodyExceedsLimit(_) => "the answer is too long".to_owned(),
-        _ => "the exchange broke off".to_owned(),
+        ureq::Error::BadUri(_) => "the address is not valid".to_owned(),
+        ureq::Error::BodyExceedsLimit(_) => "the answer is too large".to_owned(),
+        _ => "the connection broke".to_owned(),
     }
 }
 

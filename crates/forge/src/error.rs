@@ -1,4 +1,4 @@
-//! Why a forge was not told, or why it is not known where a job runs.
+//! Why a forge was not told, or why it is unknown where a job runs.
 
 use std::path::PathBuf;
 

@@ -21,7 +21,7 @@ pub enum CommentPolicy {
     Never,
 }
 
-/// What became of the comment.
+/// What happened to the comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommentOutcome {
     /// There is a new one.
@@ -33,7 +33,7 @@ pub enum CommentOutcome {
 /// What came of posting a report.
 #[derive(Debug, Default)]
 pub struct Posted {
-    /// What became of the comment; `None` where nothing was done about it.
+    /// What happened to the comment; `None` where nothing was done about it.
     pub comment: Option<CommentOutcome>,
     /// The commit at which the request stands by now, where the report is of an earlier one and was not posted.
     pub overtaken_by: Option<String>,

@@ -6,7 +6,7 @@ use crate::file::File;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
     /// No format looks like this.
-    #[error("{file}: this looks like no format that is known")]
+    #[error("{file}: unrecognised format")]
     Unrecognised {
         /// Name of the file.
         file: String,
@@ -48,7 +48,7 @@ pub enum ImportError {
         file: String,
         /// Line number, from 1.
         line: usize,
-        /// Path of the field, such as `benchmarks[2].real_time`; empty if it is not known.
+        /// Path of the field, such as `benchmarks[2].real_time`; empty if it is unknown.
         place: String,
         /// What is wrong, in words.
         problem: String,
@@ -111,7 +111,7 @@ impl ImportError {
     }
 
     pub(crate) fn no_measurement(file: String) -> Self {
-        Self::Nothing { file, why: "it holds no measurement".to_owned() }
+        Self::Nothing { file, why: "it contains no measurement".to_owned() }
     }
 
     pub(crate) fn nothing(file: &File, why: &str) -> Self {

@@ -126,7 +126,7 @@ fn expand(file: &File, left: &mut u64) -> Result<File, ImportError> {
         .take(*left + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| {
-            ImportError::compressed(file, format!("it is damaged as a gzip file: {error}"))
+            ImportError::compressed(file, format!("it is a damaged gzip file: {error}"))
         })?;
     *left = left.checked_sub(bytes.len() as u64).ok_or_else(|| {
         let most = MOST_EXPANDED >> 20;

@@ -105,7 +105,8 @@ pub fn history(files: &[File], format: Option<&str>) -> Result<Option<History>, 
             one.time = one.time.or(measured);
         }
         if one.commit.is_none() && one.time.is_none() {
-            let why = "one of its measurements has neither a commit nor a time, so nobody knows where it belongs";
+            let why =
+                "one of its measurements has neither a commit nor a time, so its place is unknown";
             return Err(ImportError::Nothing { file: name_of(&files), why: why.to_owned() });
         }
         if let Some(source) = &mut one.record.source {

@@ -31,7 +31,7 @@ pub(crate) enum Places {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlaceError {
     /// Nothing is known about the CPUs.
-    #[error("cannot tell which CPUs there are: {0}")]
+    #[error("cannot determine the CPUs of this machine: {0}")]
     Unknown(#[from] TopologyError),
     /// A CPU was named that cannot be used.
     #[error("cannot run on {wanted}: this process may use {allowed}")]

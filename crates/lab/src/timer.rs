@@ -38,12 +38,12 @@ pub enum TimerChoice {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TimerError {
     /// The counter is no clock here.
-    #[error("the time-stamp counter is no clock here: {0}; use --timer clock")]
+    #[error("the time-stamp counter cannot serve as a clock here: {0}; use --timer clock")]
     NoTsc(String),
     /// The counter went backwards.
     #[error(
-        "the time-stamp counter went backwards in {0} iterations, so that the counters of the CPUs differ; \
-         use --timer clock"
+        "the time-stamp counter went backwards in {0} iterations, so the counters of the CPUs \
+         differ; use --timer clock"
     )]
     Backwards(usize),
 }
@@ -131,14 +131,14 @@ fn tsc_problem(is_invariant: bool, clocks: &Reading) -> Option<String> {
     }
     if !is_invariant {
         return Some(
-            "the processor does not promise that it ticks at one rate (CPUID 0x80000007, EDX bit 8)"
+            "the processor does not guarantee a constant rate (CPUID 0x80000007, EDX bit 8)"
                 .to_owned(),
         );
     }
     match clocks {
         Reading::Value(names) if names.split_whitespace().any(|name| name == "tsc") => None,
         Reading::Value(names) => {
-            Some(format!("the kernel does not keep it among its clocks ({CLOCKS}: {names})"))
+            Some(format!("the kernel does not list it among its clocks ({CLOCKS}: {names})"))
         }
         missing => Some(format!("{CLOCKS} {}", missing.why_not().unwrap_or_default())),
     }
@@ -168,8 +168,8 @@ mod tests {
         }
         check(true, Some("tsc hpet acpi_pm"), None);
         check(true, Some("kvm-clock tsc acpi_pm"), None);
-        check(true, Some("hpet acpi_pm"), Some("does not keep it among its clocks"));
-        check(true, Some("tsc-early"), Some("does not keep it"));
+        check(true, Some("hpet acpi_pm"), Some("does not list it among its clocks"));
+        check(true, Some("tsc-early"), Some("does not list it"));
         check(false, Some("tsc"), Some("CPUID 0x80000007"));
         check(true, None, Some("does not exist here"));
     }

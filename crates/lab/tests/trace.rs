@@ -50,7 +50,7 @@ fn two_cpus(test: &str) -> Option<(CpuSet, CpuSet)> {
     let subject: CpuSet = [last].into_iter().collect();
     let others = own.difference(&subject);
     if others.is_empty() {
-        skipped(&format!("{test}: there is one CPU only"));
+        skipped(&format!("{test}: there is only one CPU only"));
         return None;
     }
     Some((subject, others))

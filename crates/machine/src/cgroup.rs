@@ -40,7 +40,7 @@ impl ControlGroups {
     /// error is a sentence fragment: a quota may be there and not be seen.
     pub fn quota(&self, root: &SysRoot) -> Result<Option<f64>, String> {
         if let Some(own) = self.levels.first().filter(|own| !root.exists(own)) {
-            return Err(format!("our control group {} does not exist here", own.display()));
+            return Err(format!("becalm's control group {} does not exist here", own.display()));
         }
         let mut tightest: Option<f64> = None;
         for level in &self.levels {

@@ -26,7 +26,7 @@ pub(crate) fn read_mask(root: &SysRoot, path: impl AsRef<Path>) -> Reading<CpuSe
     match root.read(path) {
         Reading::Value(text) => match parse_mask(&text) {
             Some(set) => Reading::Value(set),
-            None => Reading::Unreadable { reason: format!("`{text}` is no mask of CPUs") },
+            None => Reading::Unreadable { reason: format!("`{text}` is not a mask of CPUs") },
         },
         other => other.map(|_| CpuSet::new()),
     }

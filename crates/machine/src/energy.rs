@@ -60,7 +60,7 @@ impl EnergyReading {
     }
 }
 
-/// Why the energy is not known.
+/// Why the energy is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NoEnergy {
     /// No package has a counter, as in virtual machines and on most other processors than x86.
@@ -94,7 +94,7 @@ impl Counters {
                 continue;
             }
             let path = format!("{folder}/max_energy_range_uj");
-            let range = root.parse(&path).ok_or(format!("{path} holds no number"));
+            let range = root.parse(&path).ok_or(format!("{path} contains no number"));
             let file = Held::open(root, format!("{folder}/energy_uj"));
             packages.push(file.and_then(|file| Ok((file, range?))).map_err(NoEnergy::Unread)?);
         }

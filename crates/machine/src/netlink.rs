@@ -48,7 +48,7 @@ pub(crate) fn dump(kind: u16, payload: &[u8]) -> io::Result<Vec<Vec<u8>>> {
             return Ok(list);
         }
     }
-    Err(io::Error::other("what is to be listed changes all the time"))
+    Err(io::Error::other("the list keeps changing while it is read"))
 }
 
 /// Reads a list to its end; `None` if it changed meanwhile.

@@ -58,7 +58,7 @@ impl<T> Reading<T> {
         }
     }
 
-    /// Returns the value of `path`, or nothing where there is no such thing.
+    /// Returns the value of `path`, or nothing if there is no such thing.
     ///
     /// # Errors
     ///
@@ -220,7 +220,7 @@ impl SysRoot {
         let mut file =
             OpenOptions::new().write(true).truncate(!self.is_live()).open(self.resolve(path))?;
         if file.write(value.as_bytes())? < value.len() {
-            return Err(io::Error::other("the kernel took only a part of the value"));
+            return Err(io::Error::other("the kernel accepted only a part of the value"));
         }
         Ok(())
     }

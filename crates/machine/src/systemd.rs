@@ -110,7 +110,8 @@ fn systemctl(arguments: &[&str]) -> io::Result<String> {
     let here = SysRoot::default();
     let place =
         PLACES.iter().map(|place| format!("{place}/systemctl")).find(|path| here.exists(path));
-    let program = place.ok_or_else(|| io::Error::other("systemctl is in no usual place"))?;
+    let program =
+        place.ok_or_else(|| io::Error::other("systemctl was not found in the usual places"))?;
     let output = Command::new(program)
         .env_clear()
         .envs([("LC_ALL", "C"), ("PATH", "/usr/bin:/bin")])

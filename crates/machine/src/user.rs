@@ -46,7 +46,7 @@ pub enum CallerError {
         value: String,
     },
     /// A file of becalm's with that bit would be root for everybody.
-    #[error("becalm is root because its file is set-user-ID, which would lend root to user {0}")]
+    #[error("becalm's file is set-user-ID root, which would give root to user {0}")]
     SetUserId(u32),
 }
 

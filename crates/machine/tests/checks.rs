@@ -248,8 +248,7 @@ fn reserved_cpus_that_share_a_cache_are_found() {
     let nothing = "CPU 7 (what a measurement would get) shares its L3 cache with CPUs 4-6.";
     check(&four, Some((Note, nothing, whole)));
     let one = FakeMachine { isolated: "6-7", l3s: 1, ..four.clone() };
-    let todo = "leave the other CPUs idle: this machine has one L3 cache, which only `resctrl` can divide, where \
-                the processor supports it";
+    let todo = "leave the other CPUs idle: this machine has one L3 cache, which only `resctrl` can divide, if the processor supports it";
     check(&one, Some((Note, "CPUs 6-7 (reserved) share L3 caches with CPUs 0-5.", todo)));
     // An E-core's second level is nearer than the third. A sibling is another matter.
     let efficient =
@@ -271,20 +270,18 @@ fn caches_that_could_be_divided_are_found() {
     let advice = |text: &str| Fix::Advice(text.to_owned());
     let machine = || FakeMachine::default().tree();
     check(&machine(), None);
-    let kernel =
-        "a kernel with CONFIG_X86_CPU_RESCTRL, without `rdt=` switching it off; then `--isolate`";
+    let kernel = "use a kernel with CONFIG_X86_CPU_RESCTRL, without `rdt=` switching it off; then `--isolate`";
     check(
         &machine().file("/proc/cpuinfo", "processor: 0\nflags: fpu cat_l3 cdp_l3\n"),
         Some((
-            "The processor can divide its caches (cat_l3), and this kernel does not.",
+            "The processor can divide its caches (cat_l3), but this kernel does not.",
             advice(kernel),
         )),
     );
-    let mount = "`mount -t resctrl resctrl /sys/fs/resctrl`; `--isolate` then gives the measured CPUs a part of \
-                 their own";
+    let mount = "`mount -t resctrl resctrl /sys/fs/resctrl`; then `--isolate` gives the measured CPUs a separate part of the caches";
     check(
         &machine().unreadable(top),
-        Some(("The caches can be divided, and resctrl is not mounted.", advice(mount))),
+        Some(("The caches can be divided, but resctrl is not mounted.", advice(mount))),
     );
     let mut mounted = machine()
         .file(format!("{top}/schemata"), "L3:0=ffff\n")
@@ -294,14 +291,13 @@ fn caches_that_could_be_divided_are_found() {
     for cpu in 0..4 {
         mounted = mounted.file(format!("/sys/devices/system/cpu/cpu{cpu}/cache/index2/id"), "0\n");
     }
-    let what = "CPU 3 can have a part of the caches alone, and shares all of them.";
+    let what = "CPU 3: a separate part of the caches is possible, but all of them are shared.";
     check(&mounted, Some((what, Fix::Knob("resctrl".to_owned()))));
     let used = mounted
         .file(format!("{top}/pod7/schemata"), "L3:0=ffff\n")
         .file(format!("{top}/pod7/cpus_list"), "0\n");
-    let what = "The caches are not divided for a measurement: the L3 cache 0 has no ways to spare: others have \
-                groups (pod7).";
-    check(&used, Some((what, advice("remove groups below /sys/fs/resctrl that nobody needs"))));
+    let what = "The caches are not divided for a measurement: the L3 cache 0 has no ways to spare: other programs have groups (pod7).";
+    check(&used, Some((what, advice("remove groups below /sys/fs/resctrl that are not needed"))));
     // One L3 for each core.
     let alone = FakeMachine { l3s: 4, ..FakeMachine::default() }.tree().unreadable(top);
     check(&alone, None);
@@ -329,8 +325,7 @@ fn memory_reserved_as_huge_pages_is_found() {
     check(&[(32, 16), (32, 16)], Some((Note, some)));
     let much = "2048 MiB are reserved as huge pages of 2 MiB, 1600 MiB of them are free.";
     check(&[(1024, 800)], Some((Noise, much)));
-    let elsewhere = "128 MiB are reserved as huge pages of 2 MiB, 64 MiB of them are free. Node 1, which a \
-                     measurement would get, has none that is free.";
+    let elsewhere = "128 MiB are reserved as huge pages of 2 MiB, 64 MiB of them are free. Node 1, which a measurement would get, has no free one.";
     check(&[(32, 32), (32, 0)], Some((Note, elsewhere)));
 }
 

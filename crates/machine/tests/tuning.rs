@@ -434,7 +434,7 @@ fn a_journal_that_cannot_be_removed_counts_no_more_when_everything_is_put_back()
 
 #[test]
 fn a_journal_that_cannot_be_written_is_told_beside_what_was_put_back() {
-    let tree = tree().file("/run/becalm", "no folder");
+    let tree = tree().file("/run/becalm", "is not a folder");
     let (_, Recovered::Restored(restored)) = restored_beside_a_stuck_journal(&tree) else {
         panic!()
     };

@@ -29,13 +29,13 @@ pub struct AblateDocument {
     pub confidence: f64,
     /// What was run.
     pub subject: AblateSubject,
-    /// Whose spread is compared.
+    /// What the spread is measured between.
     pub spread_of: Timing,
     /// Every mitigation, possible here or not.
     pub mitigations: Vec<AblateMitigation>,
     /// Every way in which the subject was run, in the order of the stages.
     pub configurations: Vec<AblateConfiguration>,
-    /// What is recommended; absent where nothing demonstrably helps.
+    /// What is recommended; absent if nothing demonstrably helps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommendation: Option<AblateRecommendation>,
     /// What could not be had or done.
@@ -49,10 +49,10 @@ pub struct AblateDocument {
     pub counters: Vec<String>,
     /// Every run that counts, in time order.
     pub runs: Vec<AblateRun>,
-    /// Further runs, which no figure counts: those that tried what is possible, and those of a block
-    /// that was broken off.
+    /// Further runs that no figure includes: those that tried out what is possible, and those of a
+    /// block that was broken off.
     pub uncounted_runs: u32,
-    /// Where the effects were saved, for `becalm check`; absent where they were not.
+    /// Where the effects were saved, for `becalm check`; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saved: Option<String>,
 }
@@ -74,7 +74,7 @@ pub struct AblateSubject {
     pub name: String,
     /// The command without any mitigation.
     pub command: Vec<String>,
-    /// Iterations of each run; absent where runs are timed as a whole.
+    /// Iterations of each run; absent if runs are timed as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub iterations: Option<u32>,
     /// Busy processes that becalm itself kept running meanwhile.
@@ -112,9 +112,9 @@ pub struct AblateConfiguration {
     pub n_runs: usize,
     /// Mean; of a typical run where runs have iterations.
     pub mean: f64,
-    /// Standard deviation, likewise.
+    /// Standard deviation, in the same way.
     pub standard_deviation: Option<f64>,
-    /// Standard deviation / mean, likewise.
+    /// Standard deviation / mean, in the same way.
     pub cv: Option<f64>,
     /// Smallest value of all runs.
     pub minimum: f64,
@@ -132,7 +132,8 @@ pub struct AblateConfiguration {
     /// Mean time / mean time of the first configuration of the stage; absent for that one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ratio: Option<AblateRatio>,
-    /// What it does to the spread; absent where there is no ratio, and for the baseline that is run once more.
+    /// What it does to the spread; absent if there is no ratio, and for the baseline that is run
+    /// once more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verdict: Option<MitigationVerdict>,
     /// Counters of its runs.
@@ -176,9 +177,10 @@ pub struct AblateRecommendation {
     pub mitigations: Vec<String>,
     /// The set that had the smallest spread.
     pub best: Vec<String>,
-    /// Spread of `best` / spread of the untuned machine, flattered by having been the smallest.
+    /// Spread of `best` / spread of the untuned machine; flattered by chance, because it is the
+    /// smallest of many.
     pub best_ratio: f64,
-    /// Flags of `becalm run` and `becalm compare` that measure so.
+    /// Flags of `becalm run` and `becalm compare` that measure with these.
     pub flags: Vec<String>,
     /// Profile for `becalm tune`, as TOML.
     pub profile: String,
@@ -221,7 +223,7 @@ pub enum Stage {
     Again,
 }
 
-/// How runs are timed, and so whose spread is compared.
+/// How runs are timed, and so what the spread is measured between.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Timing {
@@ -247,14 +249,14 @@ pub enum MitigationVerdict {
     Undecided,
 }
 
-/// What mending sources of noise did on one machine.
+/// What the remedies for sources of noise did on one machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MitigationEffects {
     /// `becalm/mitigation-effects/1`.
     pub schema: String,
     /// The kernel, as `uname -r` prints it.
     pub kernel: String,
-    /// The model of the CPU; empty where the kernel names none.
+    /// The model of the CPU; empty if the kernel names none.
     pub cpu_model: String,
     /// The effects, the newest first.
     pub effects: Vec<MitigationEffect>,
@@ -265,13 +267,13 @@ pub struct MitigationEffects {
 pub struct MitigationEffect {
     /// Its name, as `becalm noise ablate --list` has it.
     pub mitigation: String,
-    /// The findings of `becalm check` that it mends, all together.
+    /// The findings of `becalm check` that it addresses, all together.
     pub mends: Vec<String>,
     /// What was run.
     pub subject: String,
     /// Busy processes that becalm kept running meanwhile.
     pub hogs: u32,
-    /// Whose spread it is.
+    /// What the spread is measured between.
     pub spread_of: Timing,
     /// Spread with the mitigation / spread without.
     pub ratio: f64,

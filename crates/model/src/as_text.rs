@@ -1,4 +1,4 @@
-//! Values that stand in JSON as the text that people write: `0-3,8`, `fifo:1`.
+//! Values that JSON holds as the text that people write: `0-3,8`, `fifo:1`.
 
 /// Serialises a type by its `Display` and reads it by its `FromStr`.
 macro_rules! as_text {

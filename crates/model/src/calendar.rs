@@ -67,7 +67,8 @@ pub fn is_of_calendar(seconds: f64) -> bool {
     (0.0..253_402_300_800.0).contains(&seconds)
 }
 
-/// Returns by how many seconds a zone such as `+02:00` is ahead. Names of zones are not known, and count as UTC.
+/// Returns by how many seconds a zone such as `+02:00` is ahead. Names of zones are unknown, and
+/// count as UTC.
 fn zone(text: &str) -> Option<f64> {
     let text = text.trim();
     let sign = match text.as_bytes().first() {

@@ -1,4 +1,4 @@
-//! What a job of continuous integration found out: head against base, and base against itself.
+//! The result of a job of continuous integration: head against base, and base against itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ pub struct CiRule {
 /// The base against itself, measured in the same rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CiNoise {
-    /// Ratio of the base to itself, with its interval; `None` where there is none.
+    /// Ratio of the base to itself, with its interval; `None` if there is none.
     #[serde(flatten, with = "ratio")]
     #[schemars(with = "RatioFields")]
     pub ratio: Option<RatioInterval>,
@@ -95,7 +95,7 @@ pub struct CiLine {
 pub enum Standing {
     /// Worse by more than the rule allows.
     Regression,
-    /// Different, but no more than the base is from itself: this job cannot tell.
+    /// Different, but no more than the base is from itself, so this job cannot tell.
     Doubtful,
     /// Not decided.
     Inconclusive,
@@ -114,7 +114,7 @@ impl Standing {
     }
 }
 
-/// What a job came to.
+/// The result of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CiResult {
     /// The programs are the same, for this reason; nothing was measured.
@@ -130,7 +130,7 @@ pub enum CiResult {
     Failed(Interruption),
 }
 
-/// What a job says as a whole.
+/// The conclusion of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
@@ -149,7 +149,7 @@ pub enum Conclusion {
 }
 
 impl Conclusion {
-    /// Says whether people should hear of it unasked.
+    /// Says whether people should be notified unasked.
     pub fn is_news(self) -> bool {
         matches!(self, Self::Regressed | Self::Improved)
     }
@@ -158,7 +158,7 @@ impl Conclusion {
 /// A job of continuous integration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CiReport {
-    /// Which job: others have comments and statuses of their own.
+    /// Which job: jobs with other names have separate comments and statuses.
     pub id: String,
     /// What was compared with.
     pub base: CiCommit,
@@ -170,9 +170,9 @@ pub struct CiReport {
     pub change: Option<u64>,
     /// What the gate allows.
     pub rule: CiRule,
-    /// What came out.
+    /// The result.
     pub result: CiResult,
-    /// What that says as a whole; follows from the rest.
+    /// The conclusion; follows from the rest.
     pub conclusion: Conclusion,
     /// The machine in a few words: its model, its kernel, what it runs in.
     pub machine: String,
@@ -193,7 +193,7 @@ impl CiReport {
         }
     }
 
-    /// Says whether something that was measured is not decided.
+    /// Says whether something that was measured is undecided.
     pub fn is_undecided(&self) -> bool {
         let CiResult::Measured { lines, .. } = &self.result else { return false };
         lines.is_empty() || lines.iter().any(|line| line.standing.is_open())

@@ -41,9 +41,9 @@ pub struct Evidence {
     /// CPU time used on the SMT siblings of the subject's CPUs (`/proc/stat` busy): those that share a
     /// core with one of them and are none themselves. `None` also where there is no such sibling.
     pub siblings: Option<f64>,
-    /// Time in which some task was stalled for want of CPU (`/proc/pressure/cpu`, some).
+    /// Time in which some task was stalled for lack of CPU (`/proc/pressure/cpu`, some).
     pub pressure_cpu: Option<f64>,
-    /// Time in which some task was stalled for want of memory (`/proc/pressure/memory`, some).
+    /// Time in which some task was stalled for lack of memory (`/proc/pressure/memory`, some).
     pub pressure_memory: Option<f64>,
     /// Time in which some task was stalled on I/O (`/proc/pressure/io`, some).
     pub pressure_io: Option<f64>,
@@ -177,8 +177,8 @@ fn count(value: f64) -> u64 {
 }
 
 impl Evidence {
-    /// Returns which share of the time of `cpus` CPUs in the window some seconds on them are, at most 1; `None` where
-    /// either is not known.
+    /// Returns which share of the time of `cpus` CPUs in the window some seconds on them are, at
+    /// most 1; `None` where either is unknown.
     pub fn share_of_cpus(&self, seconds: Option<f64>, cpus: usize) -> Option<f64> {
         let time = self.window.filter(|window| *window > 0.0)? * cpus as f64;
         (time > 0.0).then_some((seconds? / time).min(1.0))

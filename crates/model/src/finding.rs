@@ -16,11 +16,11 @@ pub struct Finding {
     pub what: String,
     /// Why it matters, as a sentence.
     pub why: String,
-    /// How large its effect typically is, with the source of that figure; empty where nobody has
+    /// How large its effect typically is, with the source of that figure; empty if nobody has
     /// measured it in public.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub size: String,
-    /// What mending it did on this machine, where that was measured.
+    /// What its remedy did on this machine, if that was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub here: Option<MitigationEffect>,
     /// What to do about it.
@@ -36,7 +36,7 @@ pub enum Severity {
     Severe,
     /// Results scatter more than they need to.
     Noise,
-    /// Worth knowing; the machine counts as quiet all the same.
+    /// Worth knowing; the machine still counts as quiet.
     Note,
 }
 
@@ -68,8 +68,8 @@ pub enum Fix {
 pub struct Checkup {
     /// The findings, worst first.
     pub findings: Vec<Finding>,
-    /// What the surroundings (a virtual machine, a container) take out of anybody's hands, and what is
-    /// left that helps; empty on bare metal.
+    /// What the surroundings (a virtual machine, a container) make impossible, and what still
+    /// helps; empty on bare metal.
     pub surroundings: String,
     /// What could not be looked at, as sentences.
     pub unreadable: Vec<String>,

@@ -12,7 +12,7 @@ use crate::verdict::RatioInterval;
 pub enum GateOutcome {
     /// Within the rule.
     Pass,
-    /// The data do not tell.
+    /// The data do not allow a decision.
     Inconclusive,
     /// Beyond the rule.
     Fail,
@@ -88,7 +88,7 @@ pub struct GateResult {
     pub of: GateSeries,
     /// By what.
     pub by: GateBy,
-    /// What came out.
+    /// The outcome.
     pub outcome: GateOutcome,
     /// Why.
     pub reason: GateReason,
@@ -100,7 +100,7 @@ pub struct GateResult {
     pub ratio: Option<RatioInterval>,
     /// Largest relative change for the worse that the rule lets through; `None` for a limit.
     pub margin: Option<f64>,
-    /// Smallest relative change for the worse that can be told from the noise here.
+    /// Smallest relative change for the worse that is detectable here.
     pub resolves: Option<f64>,
     /// The last commit of what it was compared with, as far as it is known.
     pub base: Option<String>,
@@ -145,7 +145,7 @@ impl GateResult {
         }
     }
 
-    /// Says what to do about it; nothing where all is well.
+    /// Says what to do about it; nothing if all is well.
     fn advice(&self) -> Option<GateAdvice> {
         if self.outcome == GateOutcome::Pass {
             return None;
@@ -183,7 +183,7 @@ impl GateReport {
         self.results.iter().map(|one| one.outcome).max().unwrap_or(GateOutcome::Pass)
     }
 
-    /// Says what to do next about the worst result; nothing where all is well.
+    /// Says what to do next about the worst result; nothing if all is well.
     pub fn next(&self) -> Option<GateAdvice> {
         let is_broken_off =
             |note: &Note| matches!(note, Note::Gate(note) if GateNote::is_of_broken_off(note));

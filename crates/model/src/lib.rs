@@ -57,7 +57,7 @@ pub use note::{
     Stray, TopologyLimit, TraceLimit, Unseen, WallTimeReason,
 };
 pub use pattern::fits;
-pub use quantity::{QuantityError, counted, parse_amount, parse_duration, parse_share};
+pub use quantity::{QuantityError, counted, is_are, parse_amount, parse_duration, parse_share};
 pub use record::{Record, RecordKind, Source, Summary};
 pub use revision::Revision;
 pub use run::{Outcome, Part, Run};

@@ -100,11 +100,11 @@ pub struct Metric {
     /// difference is real.
     #[serde(default)]
     pub exact: bool,
-    /// The function inside a harness that this was measured of; absent where it is of the whole
+    /// The function inside a harness that this was measured of; absent if it is of the whole
     /// process. Metrics of benchmarks stand behind all others in a record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
-    /// Which statistic of many values each value is, such as `median`, where the tool that measured
+    /// Which statistic of many values each value is, such as `median`, if the tool that measured
     /// gives no single ones; such values are never tested as if they were raw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub statistic: Option<String>,

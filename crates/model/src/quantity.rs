@@ -106,6 +106,11 @@ pub fn counted(n: usize, noun: &str) -> String {
     }
 }
 
+/// Returns the verb that agrees with a number: `1 run is`, `2 runs are`.
+pub fn is_are(n: usize) -> &'static str {
+    if n == 1 { "is" } else { "are" }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -78,9 +78,9 @@ pub struct Record {
     pub metrics: Vec<Metric>,
     /// What was measured. The first is the baseline of a comparison. Where all its sides are one program there is none.
     pub subjects: Vec<Subject>,
-    /// What a suite says of the subjects, one for each; empty where they are of none.
+    /// What a suite says of the subjects, one for each; empty if they are of none.
     pub suite: Vec<SubjectTerms>,
-    /// What was settled before the first run; `None` in records that becalm did not measure, or not by terms.
+    /// What a suite says about the subjects, one for each; empty if they are of none.
     pub terms: Option<Terms>,
     /// Every run in time order, warm-up included.
     pub runs: Runs,
@@ -94,7 +94,7 @@ pub struct Record {
     pub trace: Option<Trace>,
     /// Where an imported record comes from.
     pub source: Option<Source>,
-    /// What the tool that was imported from concluded itself.
+    /// What the imported tool concluded itself.
     pub summaries: Vec<Summary>,
 }
 

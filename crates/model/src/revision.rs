@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Which build of a repository a subject is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Revision {
-    /// The commit that was built. Of the working tree it is a picture, which no branch has.
+    /// The commit that was built. For the working tree it is a snapshot, which is on no branch.
     pub built: String,
-    /// The commit that the working tree has changes of, where that was built.
+    /// The commit that the working tree has changes of, if that was built.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes_of: Option<String>,
     /// The program as it was asked for, where a `*` in it stands for what each build names otherwise.

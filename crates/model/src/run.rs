@@ -14,7 +14,7 @@ pub enum Outcome {
     Signalled(i32),
     /// The process was ended by becalm because it passed `--timeout`: the time is a lower bound.
     TimedOut,
-    /// Nobody tells: another tool measured it, and used it.
+    /// Unknown: another tool measured it, and used it.
     Unknown,
 }
 
@@ -51,7 +51,7 @@ impl fmt::Display for Outcome {
                 None => write!(f, "was ended by signal {signal}"),
             },
             Self::TimedOut => f.write_str("was cut off at the timeout"),
-            Self::Unknown => f.write_str("ended in a way that is not known"),
+            Self::Unknown => f.write_str("ended in an unknown way"),
         }
     }
 }
@@ -68,8 +68,8 @@ pub struct Run {
     pub order: u32,
     /// Whether the run belongs to a warm-up round, which no estimate uses.
     pub warmup: bool,
-    /// Whether the run belongs to a round that was disturbed and made again (`--on-disturbance redo`),
-    /// which no estimate uses either.
+    /// Whether the run belongs to a round that was disturbed and repeated (`--on-disturbance
+    /// redo`), which no estimate uses either.
     pub discarded: bool,
     /// Seconds from the start of the session to the release of the process.
     pub started: f64,
@@ -99,7 +99,7 @@ pub struct Part {
     pub metric: usize,
     /// The value that stands for the process: the median of its iterations, or what the harness gave.
     pub value: f64,
-    /// The values that the harness gave one by one, in time order; empty where it gave only `value`.
+    /// The values that the harness gave one by one, in time order; empty if it gave only `value`.
     pub iterations: Vec<f64>,
 }
 

@@ -67,13 +67,13 @@ impl Subject {
 pub struct SubjectTerms {
     /// Name of the benchmark; several subjects share it where it has parameters.
     pub benchmark: String,
-    /// Words that it is chosen by.
+    /// Its tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Smallest relative change that matters; absent where nobody said.
+    /// Smallest relative change that matters; absent if nobody said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
-    /// What it is about, the most important first; empty where nobody said.
+    /// What it is about, the most important first; empty if nobody said.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<MetricTerms>,
 }
@@ -83,7 +83,7 @@ pub struct SubjectTerms {
 pub struct MetricTerms {
     /// Its name, or that of a measure of benchmarks such as `B/op`.
     pub name: String,
-    /// Smallest relative change that matters, if it is another one than that of the subject.
+    /// Smallest relative change that matters, if it differs from that of the subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
 }

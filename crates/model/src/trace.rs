@@ -20,7 +20,7 @@ pub enum Culprit {
         /// Its name, as the kernel keeps it (at most 15 bytes).
         #[serde(default)]
         name: String,
-        /// Its process number; `None` where several processes of one name are told together.
+        /// Its process number; `None` if several processes of one name are reported together.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
         /// The systemd unit that it belongs to, or its control group.
@@ -89,7 +89,7 @@ pub enum Culprit {
     Gap,
     /// becalm itself, which reads the events.
     Becalm,
-    /// Events were lost, so nobody can tell; or a newer becalm can.
+    /// Events were lost, so it is unknown.
     #[default]
     #[serde(other)]
     Unknown,
@@ -261,7 +261,7 @@ pub struct LongerRun {
     pub run: usize,
     /// Seconds more than the median run of the same subject.
     pub longer: f64,
-    /// Who took more than in the median run, most first.
+    /// What took more than in the median run, most first.
     pub causes: Vec<Cause>,
 }
 
@@ -289,14 +289,14 @@ pub struct Worst {
     pub runs: usize,
     /// Seconds of the longest single time.
     pub longest: f64,
-    /// What to do about it; empty where there is nothing to do.
+    /// What to do about it; empty if there is nothing to do.
     pub advice: String,
 }
 
-/// What a trace says: which runs were held up and by whom, and who is worst over all.
+/// What a trace shows: which runs were delayed and by what, and what took most over all.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Explanation {
-    /// Runs that something held up, in time order.
+    /// Runs that something delayed, in time order.
     pub longer: Vec<LongerRun>,
     /// Measured runs that were traced.
     pub runs: usize,
@@ -304,8 +304,8 @@ pub struct Explanation {
     pub worst: Vec<Worst>,
 }
 
-/// What was learnt of the cost of a trace: traced runs against runs of the same command without one, in the same
-/// rounds.
+/// What was learnt about the cost of a trace: traced runs against runs of the same command without
+/// one, in the same rounds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct TraceCost {
     /// Which metric was compared.

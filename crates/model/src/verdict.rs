@@ -68,12 +68,12 @@ pub struct Comparison {
     pub confidence: f64,
     /// Rounds that the estimate uses.
     pub rounds: u32,
-    /// Rounds left out, by evidence or because a value is missing on one side.
+    /// Rounds that are not used, because of evidence or because a value is missing on one side.
     pub discarded_rounds: u32,
-    /// Smallest relative change that this comparison could have resolved: half the width of the
+    /// Smallest relative change that this comparison could have detected: half the width of the
     /// interval of the log ratio, as a ratio less 1.
     pub noise_floor: Option<f64>,
-    /// How many more rounds an undecided comparison would need, where that is known.
+    /// How many more rounds an undecided comparison would need, if known.
     pub rounds_needed: Option<u64>,
     /// What the reader has to know beside the verdict.
     pub notes: Vec<Note>,

@@ -26,7 +26,7 @@ impl Axis {
     }
 
     /// Covers the values of several samples, except a few that lie so far out that the rest would
-    /// shrink to one dot. What is left out has to be said beside the plot.
+    /// shrink to one dot. The plot has to say what it does not show.
     pub(crate) fn without_far_values(samples: &[&[f64]]) -> Option<Self> {
         let (low, high) = extremes(samples.iter().flat_map(|s| s.iter().copied()))?;
         // Per sample, because two subjects that differ by 10 times are not outliers of each other.

@@ -1,4 +1,4 @@
-//! The benchmarks of a harness as a table: what each process gave, and how far they agree.
+//! The benchmarks of a harness as a table: what each process measured, and how far they agree.
 
 use becalm_model::{Record, Run, Summary, counted};
 use becalm_stats::{Sample, Summary as Estimate};
@@ -8,8 +8,8 @@ use crate::quantity::{Scale, count, percent};
 use crate::shown;
 use crate::table::{Align, Cell, Table};
 
-/// Returns the table of the benchmarks of one subject with its title; `None` where they are few enough to
-/// be drawn, or where there are none.
+/// Returns the table of the benchmarks of one subject with its title; `None` if they are few enough
+/// to be drawn, or if there are none.
 pub(crate) fn of(
     record: &Record,
     labels: &Labels,
@@ -31,8 +31,8 @@ pub(crate) fn of(
     Some((format!("{}: {metrics} of benchmarks in {processes}", labels.get(subject)), table))
 }
 
-/// Lists the benchmarks of one subject, which has these runs: the median over its processes and its interval, how much the
-/// processes differ, and how much the values inside one.
+/// Lists the benchmarks of one subject that has these runs: the median over its processes and its
+/// interval, how much the processes differ, and how much the values inside one.
 fn table(record: &Record, runs: &[&Run], metrics: &[usize], unicode: bool) -> Table {
     let mut table = Table::new([
         ("benchmark".to_owned(), Align::Left),
@@ -74,11 +74,11 @@ fn cv(estimate: &Estimate) -> Cell {
     estimate.cv.filter(|_| estimate.n > 1).map_or("-".into(), |cv| percent(cv).into())
 }
 
-/// How the values inside the processes are.
+/// Statistics of the values inside the processes.
 struct Inside {
-    /// How many there are in a process, in the middle; `None` without single values.
+    /// How many values a process has, as a median; `None` without single values.
     values: Option<usize>,
-    /// Their standard deviation over their mean, in the middle.
+    /// Their standard deviation over their mean, as a median.
     cv: Option<f64>,
 }
 
@@ -108,7 +108,7 @@ const FIGURES: [(&str, &str); 9] = [
     ("maximum", "maximum"),
 ];
 
-/// Lists what the tool that was imported from concluded itself; `None` if it did not.
+/// Lists the conclusions of the tool that the results were imported from; `None` if it drew none.
 pub(crate) fn given(record: &Record, labels: &Labels, unicode: bool) -> Option<Table> {
     let has = |wanted: &str| record.summaries.iter().any(|one| figure(one, wanted).is_some());
     let figures: Vec<(&str, &str)> = FIGURES.into_iter().filter(|(name, _)| has(name)).collect();

@@ -10,10 +10,10 @@ use crate::quantity::{self, NBSP, confidence, count};
 use crate::style::{Role, Style};
 use crate::width::printable;
 
-/// Candidates that are listed where there is no answer.
+/// How many candidates are listed if there is no answer.
 const LISTED: usize = 10;
 
-/// Lines that are shown of why a commit was skipped.
+/// How many lines are shown of why a commit was skipped.
 const SHOWN_LINES: usize = 3;
 
 /// Draws the answer of a search. `check` is the command by which it can be checked.
@@ -24,7 +24,8 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
         (None, BisectState::NoChange) => {
             page.say_as(
                 Role::Warning,
-                "Nothing to find: that the ends differ by more than the margin is not shown.",
+                "Nothing to find: the measurement does not show that the ends differ by more than \
+                 the margin.",
             );
         }
         (None, _) => say_undecided(&mut page, search),
@@ -65,15 +66,15 @@ fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument
         if commit.parents > 1 {
             page.gap();
             page.say(&format!(
-                "It is a merge. `becalm bisect --good $(git merge-base {0}^1 {0}^2) --bad {0}^2` searches what it \
-                 merged.",
+                "It is a merge. `becalm bisect --good $(git merge-base {0}^1 {0}^2) --bad {0}^2` \
+                 searches the commits that it merged.",
                 short(commit)
             ));
         }
     } else {
         page.say(&format!(
-            "The first {word} commit is one of {} with a probability of {sure}, of which nothing tells which, \
-             since all but the last cannot be measured: {size}.",
+            "The first {word} commit is one of {}, with a probability of {sure}: {size}. All of \
+             them but the last cannot be measured, so the search cannot tell them apart.",
             count(found.to + 1 - found.from, "commit")
         ));
         page.gap();
@@ -88,7 +89,7 @@ fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument
     page.drawn(&format!("  {check}"));
 }
 
-/// Tells how large the change is.
+/// Says how large the change is.
 fn size(search: &BisectDocument, found: &FoundDocument) -> String {
     let metric = search.metric.as_deref().unwrap_or("it");
     match (search.exact, found.ratio) {
@@ -104,7 +105,7 @@ fn size(search: &BisectDocument, found: &FoundDocument) -> String {
 
 fn say_undecided(page: &mut Page<'_>, search: &BisectDocument) {
     let level = confidence(search.confidence);
-    page.say_as(Role::Warning, &format!("Not decided: no commit has reached {level}."));
+    page.say_as(Role::Warning, &format!("Undecided: no commit has reached {level}."));
     page.gap();
     let mut candidates = search.candidates.clone();
     candidates.sort_by(|a, b| b.probability.total_cmp(&a.probability));
@@ -131,7 +132,7 @@ fn say_cost(page: &mut Page<'_>, search: &BisectDocument) {
     });
 }
 
-/// Writes a probability that is never told as certainty.
+/// Writes a probability, which is never shown as certainty.
 fn probability(p: f64) -> String {
     if p > 0.999 { format!("over 99.9{NBSP}%") } else { format!("{:.1}{NBSP}%", 100.0 * p) }
 }

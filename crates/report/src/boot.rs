@@ -6,8 +6,8 @@ use crate::page::Page;
 use crate::style::{Role, Style};
 use crate::width::columns;
 
-/// Writes the parameters with their reasons, how each boot loader takes them, and their traps.
-/// Lines to be copied are never broken.
+/// Writes the parameters with their reasons, how to give them to each boot loader, and their
+/// pitfalls. Lines to be copied are never broken.
 pub fn boot_text(document: &BootDocument, style: &Style) -> String {
     let mut page = Page::new(style);
     page.say_as(
@@ -24,14 +24,17 @@ pub fn boot_text(document: &BootDocument, style: &Style) -> String {
     }
     if let (Some(kernel), Some(source)) = (&document.kernel, &document.options_from) {
         page.gap();
-        page.say(&format!("Kernel {kernel}, built as {source} says."));
+        page.say(&format!("Kernel {kernel}, configured as in {source}."));
     }
     for missing in &document.missing {
         page.item(missing);
     }
     if !document.loaders.iter().any(|loader| loader.found) {
         page.gap();
-        page.say("No boot loader was found here. This is how each takes them that becalm knows:");
+        page.say(
+            "No boot loader was found here. The boot loaders that becalm knows take them like \
+             this:",
+        );
     }
     for loader in &document.loaders {
         let found = if loader.found { " (found here)" } else { "" };
@@ -39,9 +42,9 @@ pub fn boot_text(document: &BootDocument, style: &Style) -> String {
         write_loader(&mut page, loader);
     }
     for (advice, title) in [
-        (BootAdvice::Sometimes, "Further parameters that help sometimes; --also NAME adds one"),
+        (BootAdvice::Sometimes, "Further parameters that sometimes help; --also NAME adds one"),
         (BootAdvice::NotNeeded, "What becalm does without a restart"),
-        (BootAdvice::Against, "Better not"),
+        (BootAdvice::Against, "Not recommended"),
     ] {
         let options = document.options.iter().filter(|option| option.advice == advice);
         page.list(title, options.map(option_line));
@@ -50,7 +53,7 @@ pub fn boot_text(document: &BootDocument, style: &Style) -> String {
     for warning in &document.warnings {
         page.item(warning);
     }
-    page.item("they count from the next start on, and until they are taken away again");
+    page.item("they take effect at the next start, and stay until they are removed");
     page.finish()
 }
 
@@ -67,7 +70,7 @@ fn write_loader(page: &mut Page<'_>, loader: &BootLoader) {
     let lead = if loader.commands.is_empty() || loader.file.is_some() { "" } else { "run\n" };
     let after = if loader.file.is_some() || lead.is_empty() { "then run\n" } else { "" };
     let commands = loader.commands.join("\n");
-    let manual = loader.text.starts_with("taken back");
+    let manual = loader.text.starts_with("removed");
     let text = if manual {
         format!("{lead}{commands}\n{}", loader.text)
     } else if commands.is_empty() {
@@ -81,7 +84,7 @@ fn write_loader(page: &mut Page<'_>, loader: &BootLoader) {
     };
     for (index, line) in text.lines().enumerate() {
         // What is to be copied stands alone and whole; the words around it are indented less.
-        let is_words = index == 0 || line == "then run" || line.starts_with("taken back");
+        let is_words = index == 0 || line == "then run" || line.starts_with("removed");
         page.drawn(&format!("{}{line}\n", if is_words { "  " } else { "    " }));
     }
 }

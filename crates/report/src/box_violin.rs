@@ -1,5 +1,5 @@
-//! A box plot and a violin of one sample, each a line of text, for who asks for them beside the strip plot: a box hides
-//! modes, and the smoothness of a violin is made up.
+//! A box plot and a violin of one sample, each a line of text, for readers who ask for them beside
+//! the strip plot: a box hides modes, and the smoothness of a violin is artificial.
 
 use becalm_stats::boxes::BoxFigures;
 use becalm_stats::density::density;
@@ -17,7 +17,7 @@ pub enum Beside {
     Violin,
 }
 
-/// Draws a sample over the axis of its dots, with so many cells.
+/// Draws a sample over the axis of its dots, with this many cells.
 pub(crate) fn line(
     beside: Beside,
     values: &[f64],

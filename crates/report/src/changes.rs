@@ -38,7 +38,7 @@ pub fn changes_text(document: &ChangesDocument, style: &Style) -> String {
     page.finish()
 }
 
-/// Says that nothing can be found in some series yet.
+/// Says that no change can be found in some series yet.
 fn too_few(few: &TooFewValues, all: usize) -> String {
     let TooFewValues { series, most, needed } = *few;
     let which = match (series, all) {
@@ -49,7 +49,7 @@ fn too_few(few: &TooFewValues, all: usize) -> String {
             if one == 1 { "One has".to_owned() } else { format!("{one} have") }
         ),
     };
-    format!("{which}: from {needed} values on a change can be confirmed.")
+    format!("{which}: a change can be confirmed from {needed} values on.")
 }
 
 fn of_series(changes: &[ChangePointDocument], style: &Style) -> Table {

@@ -1,4 +1,4 @@
-//! What the order and the shape of a sample give away, in words.
+//! What the order and the shape of a sample reveal, as text.
 
 use becalm_stats::bimodality::{Bimodality, FEWEST_VALUES};
 use becalm_stats::sequence::{FEWEST_RUNS, LEVEL};
@@ -28,7 +28,7 @@ pub(crate) fn findings(sample: &Sample, scale: &Scale) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(k) = slow_start(sample) {
         findings.push(warning(format!(
-            "The first {} slower than the rest: more warm-up would help.",
+            "The first {} slower than the rest: more warm-up rounds would help.",
             if k == 1 { format!("1{NBSP}run is") } else { format!("{k}{NBSP}runs are") }
         )));
     }

@@ -10,10 +10,11 @@ use crate::moment::date;
 use crate::quantity::{confidence, times};
 
 /// What no setting of a machine removes.
-const IN_THE_PROGRAM: &str = "What no setting removes, a program and its build have to: fix the seed of random numbers \
-                              and the input (`--input`; `--expect-output same` finds output that differs), and align \
-                              functions and loops alike in both builds (`-falign-functions=64 -falign-loops=32`, in Rust \
-                              `-C llvm-args=-align-all-functions=6`), or measure over layouts (`compare --layouts`).";
+const IN_THE_PROGRAM: &str = "No setting removes the noise of the program and its build; there you can fix the seed of \
+     random numbers and the input (`--input`; `--expect-output same` detects output that \
+     differs), and align functions and loops in the same way in both builds \
+     (`-falign-functions=64 -falign-loops=32`, in Rust `-C llvm-args=-align-all-functions=6`), or \
+     measure over layouts (`compare --layouts`).";
 
 /// Returns the findings, worst first, each with its fix.
 pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
@@ -21,9 +22,9 @@ pub fn checkup_text(checkup: &Checkup, width: usize, detail: Detail) -> String {
     let bad = checkup.findings.iter().filter(|one| one.severity < Severity::Note).count();
     let headline = match bad {
         0 if !checkup.unreadable.is_empty() => {
-            "Nothing that can be read here makes results noisy.".to_owned()
+            "becalm found nothing that makes results noisy, among what it could read.".to_owned()
         }
-        0 => "Nothing was found here that makes results noisy.".to_owned(),
+        0 => "becalm found nothing that makes results noisy here.".to_owned(),
         1 => "1 thing makes results noisy here.".to_owned(),
         n => format!("{n} things make results noisy here, worst first."),
     };
@@ -84,7 +85,7 @@ fn one(text: &mut String, finding: &Finding, width: usize) {
     wrap(text, &fix, "  ", width);
 }
 
-/// Says what mending a source of noise did on this machine.
+/// Says what the remedy of a finding did on this machine.
 fn here(id: &str, effect: &MitigationEffect) -> String {
     let mended = match effect.mends.as_slice() {
         [_] => "it".to_owned(),
@@ -95,10 +96,10 @@ fn here(id: &str, effect: &MitigationEffect) -> String {
         }
     };
     let judged = match effect.verdict {
-        MitigationVerdict::Helps => format!("mending {mended} helped"),
-        MitigationVerdict::Harms => format!("mending {mended} did harm"),
-        MitigationVerdict::Nothing => format!("mending {mended} did nothing"),
-        MitigationVerdict::Undecided => format!("what mending {mended} does is undecided"),
+        MitigationVerdict::Helps => format!("fixing {mended} helped"),
+        MitigationVerdict::Harms => format!("fixing {mended} made results worse"),
+        MitigationVerdict::Nothing => format!("fixing {mended} had no effect"),
+        MitigationVerdict::Undecided => format!("the effect of fixing {mended} is undecided"),
     };
     let busy = match effect.hogs {
         0 => "",
@@ -171,7 +172,7 @@ mod tests {
                        ablate`, 2026-11-20).";
         check(
             &effect,
-            &format!("mending it, together with compaction, helped: array-sum scattered {figures}"),
+            &format!("fixing it, together with compaction, helped: array-sum scattered {figures}"),
         );
         check(
             &MitigationEffect {
@@ -181,8 +182,7 @@ mod tests {
                 ..effect
             },
             &format!(
-                "what mending it does is undecided: array-sum beside busy processes scattered \
-                 {figures}"
+                "the effect of fixing it is undecided: array-sum beside busy processes scattered {figures}"
             ),
         );
     }
@@ -204,12 +204,11 @@ mod tests {
         let full = checkup_text(&checkup, 80, Detail::Full);
         assert!(full.contains("b [note]") && full.contains("  x: no"), "{full}");
         let quiet = checkup_text(&Checkup::default(), 80, Detail::Short);
-        assert_eq!(quiet, "Nothing was found here that makes results noisy.\n");
+        assert_eq!(quiet, "becalm found nothing that makes results noisy here.\n");
         let blind = Checkup { unreadable: vec!["x: no".into()], ..Checkup::default() };
         assert_eq!(
             checkup_text(&blind, 80, Detail::Short),
-            "Nothing that can be read here makes results noisy.\n\nNot readable here: 1 (--verbose \
-             lists them).\n"
+            "becalm found nothing that makes results noisy, among what it could read.\n\nNot readable here: 1 (--verbose lists them).\n"
         );
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed
     notes_and_limits(page, record, labels);
 }
 
-/// Writes what stands below the verdict: the tables, every run, what they rest on, and what to do next.
+/// Writes what follows the verdict: the tables, every run, what they rest on, and what to do next.
 pub(crate) fn body(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     for (title, table) in comparison_table::tables(record, labels, page.style.unicode) {
         if title.is_empty() {
@@ -51,14 +51,14 @@ pub(crate) fn body(page: &mut Page, record: &Record, labels: &Labels, disturbed:
     }
 }
 
-/// Comparisons up to which each has its sentence.
+/// How many comparisons are shown with a sentence each.
 const MANY: usize = 4;
 
 /// Returns the verdict as one sentence per deciding comparison, in the order to be shown, after a
-/// count of the verdicts when there are several candidates.
+/// count of the verdicts if there are several candidates.
 pub(crate) fn headlines(record: &Record, labels: &Labels) -> Vec<(Role, String)> {
     if record.is_of_one_program() {
-        let same = "Nothing was measured: all sides are one program.";
+        let same = "Nothing was measured: all sides are the same program.";
         return vec![(Role::Equivalent, same.to_owned())];
     }
     let deciding = remarks::deciding(record);
@@ -124,7 +124,7 @@ fn distributions(page: &mut Page, record: &Record, labels: &Labels) {
     }
 }
 
-/// Draws all subjects of a record on one axis, with what is wanted beside the dots.
+/// Draws all subjects of a record on one axis, with the requested drawings beside the dots.
 pub(crate) fn strip_plot(
     record: &Record,
     labels: &Labels,

@@ -1,5 +1,5 @@
-//! A comparison on one screen: the verdict, the numbers, the runs, and a line each for what could be seen of the noise
-//! and what could not.
+//! A comparison on one screen: the verdict, the numbers, the runs, and a line each for the noise
+//! that was observed and for what could not be observed.
 
 use std::collections::BTreeSet;
 
@@ -18,10 +18,10 @@ use crate::shown;
 use crate::strip::Marks;
 use crate::style::{Role, Style};
 
-/// Most lines for notes; those that do not fit are counted.
+/// How many lines notes may take; those that do not fit are counted.
 const NOTES: usize = 2;
 
-/// Where the first clause of a note ends, at the earliest.
+/// Earliest end of the first clause of a note.
 const CLAUSE: usize = 30;
 
 /// Most subjects whose runs are drawn.
@@ -72,7 +72,7 @@ fn remarks(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[Distu
     }
 }
 
-/// Writes what could not be seen, and what puts the results in doubt.
+/// Writes what could not be observed, and what puts the results in doubt.
 pub(crate) fn limits(page: &mut Page, record: &Record, labels: &Labels) {
     let unseen = unseen(&record.conditions.limits);
     if !unseen.is_empty() {
@@ -81,7 +81,7 @@ pub(crate) fn limits(page: &mut Page, record: &Record, labels: &Labels) {
     doubts(page, record, labels);
 }
 
-/// Returns a word for each thing that could not be seen or controlled, each once.
+/// Returns a word for each thing that could not be observed or controlled, each once.
 fn unseen(limits: &[Limit]) -> Vec<String> {
     let mut known = BTreeSet::new();
     limits.iter().filter_map(notes::unseen).filter(|word| known.insert(word.clone())).collect()
@@ -105,7 +105,7 @@ fn doubts(page: &mut Page, record: &Record, labels: &Labels) {
     }
 }
 
-/// Returns a note as far as its first clause goes; the whole report has the rest.
+/// Returns the first clause of a note; the whole report has the rest.
 fn first_clause(note: &str) -> &str {
     let ends = [": ", "; ", " ("]
         .into_iter()

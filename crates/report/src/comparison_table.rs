@@ -42,7 +42,7 @@ pub(crate) fn tables(record: &Record, labels: &Labels, unicode: bool) -> Vec<(St
         .collect()
 }
 
-/// Says whether a table marks the metric that decides with a star, which then needs explaining.
+/// Says whether a table marks the metric that decides with a star, which then needs an explanation.
 pub(crate) fn has_star(record: &Record) -> bool {
     let shown = shown::comparisons(record);
     let one_pair = shown

@@ -9,7 +9,8 @@ use crate::moment;
 use crate::notes;
 use crate::quantity::confidence;
 
-/// Returns the conditions as pairs of name and text; none of what another tool measured, nor where nothing was.
+/// Returns the conditions as pairs of name and text; none if another tool measured, or if nothing
+/// was measured.
 pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     if record.kind == RecordKind::Import || record.is_of_one_program() {
         return Vec::new();
@@ -23,7 +24,7 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     };
     let environment = match conditions.environment.len() {
         0 => "empty".to_owned(),
-        n => format!("{}, named in the saved record", counted(n, "variable")),
+        n => format!("{}, listed in the saved record", counted(n, "variable")),
     };
     let rows = [
         ("CPUs", cpus),
@@ -59,7 +60,7 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     rows.into_iter().filter(|(_, value)| !value.is_empty()).collect()
 }
 
-/// Writes a value that may not be known.
+/// Writes a value that may be unknown.
 fn text<T: ToString>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -73,18 +74,18 @@ fn described<T>(condition: Option<&Described<T>>, words: impl Fn(&T) -> String) 
     }
 }
 
-/// Says how CPUs were taken away from everything else: `CPUs 2-3 by an isolated partition (/becalm)`.
+/// Says how CPUs were reserved: `CPUs 2-3 by an isolated partition (/becalm)`.
 fn isolation(isolated: &IsolatedCpus) -> String {
     let by = match isolated.by {
         IsolatedBy::IsolatedPartition => "an isolated partition",
         IsolatedBy::BalancedPartition => "a partition with load balancing",
         IsolatedBy::UnbalancedSet => "a set of CPUs without load balancing",
-        IsolatedBy::OwnSet => "a set of CPUs of its own",
+        IsolatedBy::OwnSet => "a separate set of CPUs",
     };
     format!("{} by {by} ({})", isolated.cpus.named(), isolated.group)
 }
 
-/// Says what becomes of freed memory where that is not left to the subjects' allocator.
+/// Says what happens to freed memory if that is not left to the subjects' allocator.
 fn malloc(malloc: Malloc) -> String {
     match malloc {
         Malloc::Keep => "kept by the allocator (GLIBC_TUNABLES)".to_owned(),
@@ -92,18 +93,18 @@ fn malloc(malloc: Malloc) -> String {
     }
 }
 
-/// Says which transparent huge pages subjects got where that is not left to the machine.
+/// Says which transparent huge pages subjects got if that is not left to the machine.
 fn huge_pages(thp: Thp) -> String {
     let words = match thp {
         Thp::Inherit => "",
         Thp::Off => "none",
-        Thp::Advised => "where they ask for them",
+        Thp::Advised => "for programs that ask for them",
         Thp::On => "glibc's allocator asks for them (GLIBC_TUNABLES)",
     };
     words.to_owned()
 }
 
-/// Names what counted in place of the processor.
+/// Names what counted instead of the processor.
 fn counted_by(backend: Backend) -> String {
     match backend {
         Backend::Processor => String::new(),
@@ -111,7 +112,7 @@ fn counted_by(backend: Backend) -> String {
     }
 }
 
-/// Says how subjects time themselves; `None` where they were timed from outside.
+/// Says how subjects time themselves; `None` if they were timed from outside.
 pub fn own_timing(ways: &[OwnTiming]) -> Option<String> {
     let ways: Vec<String> = ways.iter().map(one_timing).collect();
     (!ways.is_empty()).then(|| ways.join("; "))
@@ -124,7 +125,7 @@ fn one_timing(timing: &OwnTiming) -> String {
             let place = if *reads_output { ", its output is read" } else { "" };
             match added.as_slice() {
                 [] => format!("{name}{place}"),
-                added => format!("{name} told {}{place}", shell_words::join(added)),
+                added => format!("{name} with {}{place}", shell_words::join(added)),
             }
         }
         OwnTiming::Statement { language, values, warmups, workers, operations } => {
@@ -167,15 +168,15 @@ fn pace(every_us: u64) -> String {
     format!("sampled about every {every_us} us during each run")
 }
 
-/// Says what became of disturbed rounds where that is not the usual.
+/// Says what happened to disturbed rounds, if not the default.
 fn on_disturbance(policy: Option<OnDisturbance>) -> String {
     match policy {
-        Some(OnDisturbance::Redo) => "made again, at most a third more in all".to_owned(),
+        Some(OnDisturbance::Redo) => "repeated, at most a third more in total".to_owned(),
         Some(OnDisturbance::Keep) | None => String::new(),
     }
 }
 
-/// Says what becalm had changed; nothing where it had not.
+/// Says what becalm changed; nothing if it changed nothing.
 fn tuned(knobs: &KnobRecord) -> String {
     match knobs.tuned.len() {
         0 => String::new(),
@@ -195,8 +196,8 @@ fn settings(knobs: &KnobRecord) -> String {
     rows.join(", ")
 }
 
-/// Returns what was asked for: command line, time, seed, confidence and margin. Of what another tool measured
-/// it is not known what was asked for.
+/// Returns the request: command line, time, seed, confidence and margin. For what another tool
+/// measured, the request is unknown.
 pub(crate) fn session(record: &Record) -> Vec<(&'static str, String)> {
     if record.kind == RecordKind::Import {
         return vec![
@@ -222,12 +223,13 @@ fn tool(record: &Record) -> &str {
     record.source.as_ref().map_or("another tool", |source| source.tool.as_str())
 }
 
-/// Returns when the measuring began, which files of other tools often do not tell.
+/// Returns when the measurement started, which files of other tools often do not say.
 pub(crate) fn started(record: &Record) -> String {
-    if record.started_at > 0.0 { moment::utc(record.started_at) } else { "not known".to_owned() }
+    if record.started_at > 0.0 { moment::utc(record.started_at) } else { "unknown".to_owned() }
 }
 
-/// Returns the command line as a shell would read it; of what another tool measured the name of that tool.
+/// Returns the command line as a shell would read it; for what another tool measured, the name of
+/// that tool.
 pub(crate) fn command_line(record: &Record) -> String {
     if record.kind == RecordKind::Import {
         return tool(record).to_owned();
@@ -236,7 +238,7 @@ pub(crate) fn command_line(record: &Record) -> String {
     if line.is_empty() { "becalm".to_owned() } else { format!("becalm {line}") }
 }
 
-/// Writes a number of loops: `2^20` where it is such a power, which calibrations always find.
+/// Writes a number of loops: `2^20` if it is such a power, which calibrations always find.
 pub fn loops_in_words(loops: u64) -> String {
     if loops.is_power_of_two() && loops > 1 << 9 {
         format!("2^{}", loops.trailing_zeros())
@@ -258,7 +260,7 @@ mod tests {
         };
         let both = [harness(&["--min", "a b"], false), harness(&[], true)];
         let told = own_timing(&both).unwrap();
-        assert_eq!(told, "pytest told --min 'a b'; pytest, its output is read");
+        assert_eq!(told, "pytest with --min 'a b'; pytest, its output is read");
         assert_eq!(own_timing(&[]), None);
     }
 

@@ -1,4 +1,4 @@
-//! How much of a report is written, and the reports that are written short or in full.
+//! How much of a report is written, and the reports in short or in full.
 
 use becalm_model::{DisturbedRun, Record};
 

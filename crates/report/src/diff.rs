@@ -18,25 +18,25 @@ use crate::shown;
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// What has to be said first: no statistics can take it away.
-const DRIFT: &str = "These were measured at different times, so drift of the machine between them \
-    cannot be excluded: the intervals cover only the noise inside each record. For a verdict \
-    to rely on, measure both in one session with `becalm compare`.";
+/// The caveat that comes first: no statistics can remove it.
+const DRIFT: &str = "The two were measured at different times, so drift of the machine between them cannot be \
+     excluded: the intervals cover only the noise inside each record. For a reliable verdict, \
+     measure both in one session with `becalm compare`.";
 
-/// What stands there instead where it does not hold.
-const IN_TURNS: &str = "These were measured in turns in one session: the intervals are of the ratios \
-    inside its rounds.";
+/// The sentence instead of it if it does not apply.
+const IN_TURNS: &str = "The two were measured in turns in one session: the intervals are of the ratios inside its \
+     rounds.";
 
 /// How the sides of a diff were measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
-    /// Apart from each other: two records, or a file of another tool.
+    /// Separately: two records, or a file of another tool.
     Apart,
     /// In turns, as subjects of one session of becalm, which is both records.
     InTurns,
 }
 
-/// Comparisons up to which each has its sentence.
+/// How many comparisons are shown with a sentence each.
 const FEW: usize = 4;
 
 /// Returns the middles of both sides of each comparison. In `comparisons`, `baseline` is an index into the subjects of
@@ -67,8 +67,8 @@ pub fn middles(old: &Record, new: &Record, comparisons: &[Comparison]) -> Vec<Mi
 /// Draws what changed between two records, or between the subjects of one that is given twice. In `comparisons`, `baseline` is an index into the
 /// subjects of `old`, `candidate` into those of `new`, and `metric` into the metrics of `old`.
 ///
-/// `margin` and `confidence` are those that the comparisons were judged by, where the suite of the new record says
-/// no other margin; `not_compared` is about what only one of the records has.
+/// `margin` and `confidence` are those that the comparisons were judged by, unless the suite of the
+/// new record sets another margin; `not_compared` is about what only one of the records has.
 pub fn diff_text(
     (old, new): (&Record, &Record),
     sides: Sides,
@@ -188,7 +188,7 @@ fn legends(
     }
 }
 
-/// Words in the names of facts that can change a result by themselves.
+/// Words in the names of facts that can change a result on their own.
 const SURROUNDINGS: [&str; 12] = [
     "compiler",
     "build",
@@ -204,8 +204,8 @@ const SURROUNDINGS: [&str; 12] = [
     "smt",
 ];
 
-/// Warns of what differs beside the program, where both files tell it: facts of the machine, and how the subjects
-/// were started, by any of which a result can change.
+/// Warns of differences beside the program, if both files have them: facts of the machine, and how
+/// the subjects were started. Any of them can change a result.
 fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
     let facts = (old.machine.facts.iter())
         .filter(|(key, before)| new.machine.facts.get(*key).is_some_and(|after| after != *before))
@@ -220,25 +220,26 @@ fn other_surroundings(old: &Record, new: &Record) -> Option<String> {
     let all: Vec<&str> = facts.chain(conditions).collect();
     (!all.is_empty()).then(|| {
         format!(
-            "More than the program differs: {}. What changed may be due to that; both texts stand below.",
+            "More than the program differs: {}. The change may be due to that; both values are \
+             listed below.",
             all.join(", ")
         )
     })
 }
 
-/// Returns why a comparison of sides that were measured apart has no ratio.
+/// Returns why a comparison of sides that were measured separately has no ratio.
 fn no_ratio(comparison: &Comparison) -> Option<&Note> {
     let denies = |note: &&Note| matches!(note, Note::Comparison(note) if note.denies_ratio());
     // What was left out comes before what is wrong with the rest.
     comparison.notes.iter().rev().find(denies).filter(|_| comparison.ratio.is_none())
 }
 
-/// Says whether a note is of every comparison of two records.
+/// Says whether a note belongs to every comparison of two records.
 fn is_of_both(note: &Note) -> bool {
     matches!(note, Note::Comparison(ComparisonNote::MeasuredSeparately))
 }
 
-/// Says once what else has to be known of some comparisons.
+/// Says once what else the reader has to know about some comparisons.
 fn reasons(page: &mut Page, comparisons: &[Comparison]) {
     let mut reasons: Vec<(&Note, usize)> = Vec::new();
     for one in comparisons {
@@ -310,7 +311,7 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
     }
     let is_foreign = [old, new].iter().any(|record| record.kind == RecordKind::Import);
     if table.is_empty() && is_foreign {
-        page.section("What is known of session and machine is the same in both.");
+        page.section("What is known about session and machine is the same in both.");
     } else if table.is_empty() {
         page.section("Session, conditions and machine facts are the same in both.");
     } else {

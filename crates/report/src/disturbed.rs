@@ -1,4 +1,4 @@
-//! Which runs were disturbed and by what, in words.
+//! Which runs were disturbed and by what, as text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ pub(crate) fn summary(
     subject: Option<usize>,
 ) -> String {
     if record.kind == RecordKind::Import {
-        return "whether any was disturbed is not known".to_owned();
+        return "it is unknown whether any was disturbed".to_owned();
     }
     let counts = |index: usize| {
         record
@@ -58,7 +58,7 @@ pub(crate) fn summary(
         0 => text,
         n => {
             let were = if n == 1 { "was" } else { "were" };
-            format!("{text}; {} with such a run {were} made again", count(n as usize, "round"))
+            format!("{text}; {} with such a run {were} repeated", count(n as usize, "round"))
         }
     }
 }
@@ -69,7 +69,7 @@ fn is_busy(record: &Record) -> bool {
     notes.any(|note| matches!(note, Note::Session(SessionNote::BusyMachine { .. })))
 }
 
-/// Names what the evidence points at.
+/// Names the place that the evidence points at.
 pub(crate) fn phrase(source: DisturbanceSource, record: &Record) -> String {
     let cpus = match record.conditions.affinity.as_ref() {
         Some(list) if list.len() > 1 => format!(" on CPUs {list}"),
@@ -89,8 +89,8 @@ pub(crate) fn phrase(source: DisturbanceSource, record: &Record) -> String {
         DisturbanceSource::Softirqs => "more softirqs than usual".to_owned(),
         DisturbanceSource::MemoryPressure => "memory pressure".to_owned(),
         DisturbanceSource::IoPressure => "I/O pressure".to_owned(),
-        DisturbanceSource::QuotaThrottled => "held back by the CPU quota".to_owned(),
-        DisturbanceSource::ThermalThrottle => "slowed down by heat".to_owned(),
+        DisturbanceSource::QuotaThrottled => "throttled by the CPU quota".to_owned(),
+        DisturbanceSource::ThermalThrottle => "throttled because of heat".to_owned(),
         DisturbanceSource::Firmware => "interrupted by firmware (SMI)".to_owned(),
         DisturbanceSource::Frequency => "another CPU frequency than usual".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Text made safe for where it is put: HTML, Markdown and a shell.
+//! Text made safe for the place where it is put: HTML, Markdown and a shell.
 
 /// Escapes `text` for HTML content and for attribute values in double quotes. Control characters,
 /// which HTML and XML forbid, become the replacement character.

@@ -9,8 +9,8 @@ use crate::quantity::{NBSP, Scale, confidence, count, percent, signed_percent};
 use crate::shown;
 use crate::table::{Align, Table};
 
-/// Writes what there is of a sample in one line: the median with its interval, or the statistic that another tool has
-/// computed, of which there is nothing to compute.
+/// Writes a sample in one line: the median with its interval, or the statistic that another tool
+/// has computed, of which becalm can compute nothing.
 pub(crate) fn said(
     record: &Record,
     subject: usize,
@@ -29,7 +29,7 @@ pub(crate) fn said(
     }
     match &metric.statistic {
         Some(statistic) if summary.n == 1 => {
-            format!("{statistic} {}, as the tool gives it", scale.with_unit(summary.median))
+            format!("{statistic} {}, as the tool reports it", scale.with_unit(summary.median))
         }
         Some(statistic) => {
             format!(
@@ -59,8 +59,8 @@ pub(crate) fn headline(summary: &Summary, scale: &Scale, at: f64) -> String {
     }
 }
 
-/// Lists every estimate of one sample, one per row. Values of several processes together have no confidence: those of one
-/// process share its luck.
+/// Lists every estimate of one sample, one per row. Values of several processes together have no
+/// confidence: those of one process share what is particular to it.
 pub(crate) fn statistics(summary: &Summary, scale: &Scale, at: Option<f64>) -> Table {
     let mut table = Table::new([("", Align::Left), ("", Align::Right), ("", Align::Left)]);
     let from_median = |value: f64| {

@@ -8,7 +8,7 @@ use crate::quantity::{NBSP, Scale, count, percent, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// Shows what was judged, the worst first, what the gate says, and what to do next.
+/// Shows what was judged, the worst first, the decision of the gate, and what to do next.
 pub fn gate_text(report: &GateReport, style: &Style) -> String {
     let mut page = Page::new(style);
     if !report.results.is_empty() {
@@ -18,14 +18,14 @@ pub fn gate_text(report: &GateReport, style: &Style) -> String {
     let such = report.results.iter().filter(|result| result.outcome == outcome).count();
     let of = count(report.results.len(), "result");
     let sentence = match outcome {
-        GateOutcome::Fail => format!("The gate says no: {such} of {of} beyond the rules."),
+        GateOutcome::Fail => format!("The gate fails: {such} of {of} beyond the rules."),
         GateOutcome::Inconclusive => {
-            format!("The gate cannot tell: {such} of {of} not decided, none beyond the rules.")
+            format!("The gate is undecided: {such} of {of} undecided, none beyond the rules.")
         }
         GateOutcome::Pass if report.results.is_empty() => {
-            "The gate says yes: nothing is beyond the rules.".to_owned()
+            "The gate passes: nothing is beyond the rules.".to_owned()
         }
-        GateOutcome::Pass => format!("The gate says yes: {of} within the rules."),
+        GateOutcome::Pass => format!("The gate passes: {of} within the rules."),
     };
     page.say_as(role(outcome), &sentence);
     for note in &report.notes {

@@ -10,7 +10,7 @@ use crate::quantity::{Scale, count};
 use crate::style::Style;
 use crate::table::{Align, Table};
 
-/// Lists entries in the order given, each with what is to be noted beside it: facts that changed.
+/// Lists entries in the order given, each with the facts that changed.
 pub fn entries_text(entries: &[(Entry, Vec<String>)], style: &Style) -> String {
     let mut table = Table::new([
         ("entry", Align::Right),
@@ -89,7 +89,8 @@ pub fn series_text(series: &[(Series, Vec<Point>)], style: &Style) -> String {
     page.finish()
 }
 
-/// Says what an entry is: where it stands in time, and which facts of its machine split or are told.
+/// Says what an entry is: where it is in time, and which facts of its machine split series or are
+/// reported.
 pub fn entry_text(
     entry: &Entry,
     split: &[(String, String)],
@@ -100,10 +101,10 @@ pub fn entry_text(
     page.section(&format!("Entry {}", entry.id));
     let mut rows = vec![
         ("measured", utc(entry.measured)),
-        ("commit", entry.commit.as_ref().map_or("not known".to_owned(), |one| one.id.clone())),
+        ("commit", entry.commit.as_ref().map_or("unknown".to_owned(), |one| one.id.clone())),
         (
             "committed",
-            entry.commit.as_ref().and_then(|one| one.time).map_or("not known".to_owned(), utc),
+            entry.commit.as_ref().and_then(|one| one.time).map_or("unknown".to_owned(), utc),
         ),
         ("branch", entry.branch.clone()),
         ("working tree", if entry.dirty { "with changes" } else { "as committed" }.to_owned()),
@@ -118,7 +119,7 @@ pub fn entry_text(
             pairs(&mut page, facts.iter().map(|(name, value)| (name.as_str(), value.as_str())));
         }
     };
-    facts(&format!("Machine {}: what splits series", entry.fingerprint), split);
-    facts("What is only told", told);
+    facts(&format!("Machine {}: facts that split series", entry.fingerprint), split);
+    facts("Facts that are only reported", told);
     page.finish()
 }

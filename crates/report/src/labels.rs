@@ -1,4 +1,4 @@
-//! Short names for subjects: readers compare `A` with `B` more surely than two long commands.
+//! Short names for subjects: readers compare `A` with `B` more reliably than two long commands.
 
 use std::collections::BTreeSet;
 
@@ -66,14 +66,14 @@ fn of_parameters(subjects: &[Subject]) -> Option<Vec<String>> {
     (distinct.len() == texts.len()).then_some(texts)
 }
 
-/// Returns what a label stands for, without saying the label again.
+/// Returns what a label means, without repeating the label.
 pub(crate) fn meaning(subject: &Subject, label: &str) -> String {
     let text = description(subject);
     text.strip_prefix(label).and_then(|rest| rest.strip_prefix(": ")).unwrap_or(&text).to_owned()
 }
 
-/// Returns what a subject runs, as a shell would read it, with its own name in front where the
-/// name says something else.
+/// Returns what a subject runs, as a shell would read it, preceded by its own name if that says
+/// something else.
 pub(crate) fn description(subject: &Subject) -> String {
     let command = becalm_model::shell_line(&subject.command);
     if subject.name == command || subject.name == subject.command.join(" ") {

@@ -1,4 +1,4 @@
-//! Who has the machine by its service, and who waits.
+//! Who has the machine through its service, and who waits.
 
 use std::fmt::Write as _;
 
@@ -17,7 +17,7 @@ pub fn machine_service_text(status: &MachineServiceDocument) -> String {
         let user = named(*uid, user.as_deref());
         let _ = writeln!(
             text,
-            "{place}. {user} waits with `{command}` (process {pid}), since {waited} s ago."
+            "{place}. {user} has waited for {waited} s with `{command}` (process {pid})."
         );
     }
     let profiles = match profiles.as_slice() {
@@ -29,10 +29,8 @@ pub fn machine_service_text(status: &MachineServiceDocument) -> String {
         0 => "no CPU".to_owned(),
         most => format!("at most {}", counted(*most, "CPU")),
     };
-    let _ = writeln!(
-        text,
-        "A user may have {profiles}, and {cpus} for itself alone, for {limit} s at a time."
-    );
+    let _ =
+        writeln!(text, "A user may use {profiles}, and reserve {cpus}, for {limit} s at a time.");
     text
 }
 
@@ -41,10 +39,10 @@ fn of_holder(holder: &MachineHolderDocument) -> String {
     let who = uid.map_or_else(|| "Root".to_owned(), |uid| named(uid, user.as_deref()));
     let mut text = format!("{who} has the machine with `{command}` (process {pid})");
     if let Some(held) = held {
-        let _ = write!(text, ", since {held} s ago");
+        let _ = write!(text, ", for {held} s now");
     }
     match left {
-        Some(left) => text + &format!(", for {left} s more at most."),
+        Some(left) => text + &format!(", for at most {left} s more."),
         None => text + ".",
     }
 }
@@ -67,7 +65,7 @@ mod tests {
             isolated_cpus: 0,
             limit: 3600,
         };
-        let may = "A user may have the profile safe, and no CPU for itself alone, for 3600 s at a time.\n";
+        let may = "A user may use the profile safe, and reserve no CPU, for 3600 s at a time.\n";
         assert_eq!(machine_service_text(&status), format!("Nobody has the machine.\n{may}"));
         let command = "becalm run".to_owned();
         status.waiting = vec![MachineWaiterDocument {
@@ -89,8 +87,7 @@ mod tests {
         assert_eq!(
             machine_service_text(&status),
             format!(
-                "ada (user 1000) has the machine with `becalm run` (process 7), since 60 s ago, for 3540 s more at \
-                 most.\n1. User 1001 waits with `becalm run` (process 8), since 5 s ago.\n{may}"
+                "ada (user 1000) has the machine with `becalm run` (process 7), for 60 s now, for at most 3540 s more.\n1. User 1001 has waited for 5 s with `becalm run` (process 8).\n{may}"
             )
         );
         (holder.uid, holder.held, holder.left) = (None, None, None);

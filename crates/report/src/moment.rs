@@ -14,13 +14,13 @@ pub(crate) fn date(epoch: f64) -> String {
     text.strip_suffix(" UTC").map_or(text.as_str(), |text| &text[..10]).to_owned()
 }
 
-/// Writes a length of time for which nobody needs the digits: `0.4 s`, `12 s`, `3 min 20 s`.
+/// Writes a length of time as a rough figure: `0.4 s`, `12 s`, `3 min 20 s`.
 pub(crate) fn roughly(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "an unknown time".to_owned();
     }
     if seconds < 0.05 {
-        return "less than 0.1\u{a0}s".to_owned();
+        return "under 0.1\u{a0}s".to_owned();
     }
     if seconds < 9.95 {
         return format!("{seconds:.1}\u{a0}s");
@@ -35,6 +35,12 @@ pub(crate) fn roughly(seconds: f64) -> String {
         120..7200 => format!("{}\u{a0}min {}\u{a0}s", whole / 60, whole % 60),
         _ => format!("{}\u{a0}h {}\u{a0}min", whole / 3600, whole / 60 % 60),
     }
+}
+
+/// Writes an estimated length of time: `about 12 s`, and `under 0.1 s` without that word.
+pub(crate) fn about(seconds: f64) -> String {
+    let text = roughly(seconds);
+    if text.starts_with(|c: char| c.is_ascii_digit()) { format!("about {text}") } else { text }
 }
 
 #[cfg(test)]
@@ -57,5 +63,12 @@ mod tests {
         assert_eq!(roughly(300.0), "5\u{a0}min");
         assert_eq!(roughly(9000.0), "2\u{a0}h 30\u{a0}min");
         assert_eq!(roughly(f64::INFINITY), "an unknown time");
+        assert_eq!([roughly(0.0), roughly(-0.0)], ["under 0.1\u{a0}s", "under 0.1\u{a0}s"]);
+    }
+
+    #[test]
+    fn an_estimate_says_about_once() {
+        assert_eq!(about(12.0), "about 12\u{a0}s");
+        assert_eq!(about(0.01), "under 0.1\u{a0}s");
     }
 }

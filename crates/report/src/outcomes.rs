@@ -1,4 +1,4 @@
-//! How runs ended, where they did not simply succeed.
+//! How runs ended, if they did not simply succeed.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(crate) fn remark(record: &Record) -> Option<String> {
     Some(text)
 }
 
-/// Describes one outcome, in words that may follow `1 run` and `2 runs`.
+/// Describes one outcome, in words that can follow `1 run` and `2 runs`.
 pub(crate) fn describe(outcome: Outcome) -> String {
     match outcome {
         Outcome::Exited(0) => "succeeded".to_owned(),

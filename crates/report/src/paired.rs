@@ -14,8 +14,8 @@ pub(crate) struct PairedRound {
     pub(crate) disturbed: bool,
 }
 
-/// Returns the rounds in order. Where a round ran a subject several times, the mean of the logs
-/// stands for it, as ratios multiply.
+/// Returns the rounds in order. If a round ran a subject several times, the mean of the logs
+/// represents it, as ratios multiply.
 pub(crate) fn rounds(
     record: &Record,
     comparison: &Comparison,

@@ -1,4 +1,4 @@
-//! How often each level is worth repeating: what `becalm plan` says.
+//! How often each level is worth repeating: the output of `becalm plan`.
 
 use becalm_model::{Note, Unit};
 use becalm_stats::levels::{Kind, Pilot, Precision, Repetitions};
@@ -11,30 +11,30 @@ use crate::steady::short_time;
 use crate::style::{Role, Style};
 use crate::table::Table;
 
-/// What a pilot says, and what follows from it.
+/// What a pilot shows, and what follows from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
     /// Name of what was measured, for the first line.
     pub subject: String,
-    /// Name of the metric; `iteration` for what the subject timed itself.
+    /// Name of the metric; `iteration` for times that the subject measured itself.
     pub metric: String,
     /// Its unit.
     pub unit: Unit,
     /// Levels, variances and costs.
     pub pilot: Pilot,
-    /// The interval that is wanted.
+    /// The interval to reach.
     pub goal: Precision,
-    /// The cheapest plan; `None` when nothing reaches the goal.
+    /// The cheapest plan; `None` if nothing reaches the goal.
     pub plan: Option<Repetitions>,
     /// The fewest repetitions of the highest level that reach the goal with the numbers of the pilot
     /// below it.
     pub as_the_pilot: Option<Repetitions>,
-    /// Repetitions of the highest level at the ends of what the pilot leaves open.
+    /// Repetitions of the highest level at the ends of the range that the pilot leaves open.
     pub range: Option<(u32, u32)>,
-    /// Iterations left out at the start of every run.
+    /// Iterations skipped at the start of every run.
     pub warmup_iterations: usize,
-    /// Whether every round of the pilot ran another layout of the program, so that what differs between
-    /// rounds is due to it.
+    /// Whether every round of the pilot ran another layout of the program, so that the layout
+    /// causes the difference between rounds.
     pub by_layout: bool,
     /// What the reader has to know, as sentences.
     pub notes: Vec<Note>,
@@ -71,8 +71,9 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
     match &planned.plan {
         None => page.say_as(
             Role::Warning,
-            "No number of repetitions reaches this with what the pilot saw: the variance of the \
-             highest level is too large. Quiet the machine (`becalm check`) or ask for less.",
+            "With the variance of this pilot, no number of repetitions reaches this: the variance \
+             of the highest level is too large. Quiet the machine (`becalm check`), or ask for a \
+             wider interval.",
         ),
         Some(plan) => the_plan(&mut page, planned, plan),
     }
@@ -80,7 +81,7 @@ pub fn plan_text(planned: &Planned, style: &Style) -> String {
     page.finish()
 }
 
-/// Says what the reader has to know of a pilot.
+/// Says what the reader has to know about a pilot.
 pub(crate) fn say_notes(page: &mut Page, of: &[Note]) {
     for note in of {
         page.gap();
@@ -128,27 +129,28 @@ fn the_plan(page: &mut Page, planned: &Planned, plan: &Repetitions) {
     {
         let counts = shape(planned, |index| f64::from(other.counts[index]));
         page.say(&format!(
-            "Repeated as in the pilot it would be {counts}: {}, {:.1} times as long.",
+            "With the numbers of the pilot it would be {counts}: {}, {:.1} times as long.",
             roughly(other.seconds),
             other.seconds / plan.seconds
         ));
     }
     if planned.warmup_iterations > 0 {
         page.say(&format!(
-            "Each run needs {} more at its start, which are left out; their time is part of what a \
-             run costs.",
+            "Each run needs {} more at its start, which are skipped; their time is part of the \
+             cost of a run.",
             count(planned.warmup_iterations, "iteration")
         ));
     }
 }
 
-/// Says what a pilot of so many repetitions leaves open; without a high end no number may be enough.
+/// Says what a pilot of this many repetitions leaves open; without a high end, it may be that no
+/// number is enough.
 pub(crate) fn say_range(page: &mut Page, pilot: usize, word: &str, low: u32, high: Option<u32>) {
     if high == Some(low) {
         return;
     }
     page.say(&format!(
-        "The pilot had {}, which leaves open whether {low} or {} are needed (90{NBSP}%).",
+        "The pilot had only {}, so the number needed may be anything from {low} to {} (90{NBSP}%).",
         count(pilot, word),
         high.map_or("any number".to_owned(), |high| count(high as usize, word)),
     ));
@@ -218,7 +220,7 @@ mod tests {
     #[test]
     fn a_goal_out_of_reach_is_said() {
         let text = plan_text(&planned(None), &Style::PLAIN);
-        assert!(text.contains("No number of repetitions reaches this"), "{text}");
+        assert!(text.contains("no number of repetitions reaches this"), "{text}");
         assert!(text.is_ascii() || text.contains('\u{a0}'), "{text}");
     }
 }

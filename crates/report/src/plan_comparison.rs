@@ -1,4 +1,4 @@
-//! How many rounds a comparison needs: what `becalm plan --detect` says.
+//! How many rounds a comparison needs: the output of `becalm plan --detect`.
 
 use becalm_model::{Note, Unit};
 use becalm_stats::decide::needed::{Needed, Wanted};
@@ -10,7 +10,7 @@ use crate::plan::{say_notes, say_range};
 use crate::quantity::{NBSP, Scale, confidence, count, percent};
 use crate::style::{Role, Style};
 
-/// What a pilot says of a comparison, and what follows from it.
+/// What a pilot shows about a comparison, and what follows from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedComparison {
     /// What was measured: a program, or two.
@@ -29,19 +29,20 @@ pub struct PlannedComparison {
     pub rounds: usize,
     /// Seconds that a round takes.
     pub seconds: f64,
-    /// What is to be found.
+    /// The change to detect.
     pub wanted: Wanted,
-    /// The margin of `compare` unless the user says otherwise.
+    /// The margin of `compare` unless the user sets one.
     pub usual_margin: f64,
-    /// What it needs; `None` when no number of rounds finds it.
+    /// What it needs; `None` if no number of rounds detects it.
     pub needed: Option<Needed>,
-    /// Rounds needed at the ends of what the pilot leaves open; without a high end no number may be enough.
+    /// Rounds needed at the ends of the range that the pilot leaves open; without a high end, it
+    /// may be that no number is enough.
     pub range: Option<(u32, Option<u32>)>,
     /// What the reader has to know.
     pub notes: Vec<Note>,
 }
 
-/// Draws by how much rounds vary and how many are needed.
+/// Draws how much rounds vary and how many are needed.
 pub fn plan_comparison_text(planned: &PlannedComparison, style: &Style) -> String {
     let mut page = Page::new(style);
     let scale = Scale::of(&planned.unit, [planned.typical], style.unicode);
@@ -59,7 +60,7 @@ pub fn plan_comparison_text(planned: &PlannedComparison, style: &Style) -> Strin
     ));
     let Wanted { change, power, confidence: at, .. } = planned.wanted;
     page.section(&format!(
-        "To find a change of {} between two programs, with {} power, at {} confidence",
+        "To detect a change of {} between two programs, with {} power, at {} confidence",
         percent(change),
         confidence(power),
         confidence(at)
@@ -67,8 +68,8 @@ pub fn plan_comparison_text(planned: &PlannedComparison, style: &Style) -> Strin
     match &planned.needed {
         None => page.say_as(
             Role::Warning,
-            "No number of rounds finds this with what the pilot saw: the ratio varies too much. Quiet the machine \
-             (`becalm check`) or ask for less.",
+            "With the variance of this pilot, no number of rounds detects this: the ratio varies \
+             too much. Quiet the machine (`becalm check`), or look for a larger change.",
         ),
         Some(needed) => the_plan(&mut page, planned, needed),
     }
@@ -92,7 +93,7 @@ fn the_plan(page: &mut Page, planned: &PlannedComparison, needed: &Needed) {
     page.say(&format!("After all rounds the noise floor is {}.", percent(noise_floor)));
     if planned.wanted.margin < planned.usual_margin {
         page.say(&format!(
-            "Without a margin: a change of {} would lie inside the usual one of {}.",
+            "Without a margin: a change of {} lies inside the default margin of {}.",
             percent(planned.wanted.change),
             percent(planned.usual_margin),
         ));
@@ -102,10 +103,10 @@ fn the_plan(page: &mut Page, planned: &PlannedComparison, needed: &Needed) {
     }
 }
 
-/// Confidence of `compare` unless the user says otherwise.
+/// Confidence of `compare` unless the user sets one.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
-/// Returns the command that makes such a session.
+/// Returns the command that starts such a session.
 fn command(planned: &PlannedComparison, rounds: u32) -> String {
     let Wanted { confidence: at, margin, .. } = planned.wanted;
     let flag = |name: &str, share: f64, usual: f64| {
@@ -150,7 +151,7 @@ mod tests {
     #[test]
     fn what_no_number_of_rounds_finds_is_said() {
         let text = plan_comparison_text(&planned(None), &Style::PLAIN);
-        assert!(text.contains("No number of rounds finds this"), "{text}");
+        assert!(text.contains("no number of rounds detects this"), "{text}");
     }
 
     #[test]

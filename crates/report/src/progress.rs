@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use becalm_model::{RatioInterval, place};
 
-use crate::moment::roughly;
+use crate::moment::{about, roughly};
 use crate::quantity::{self, NBSP};
 use crate::style::{Role, Style};
 use crate::width::{columns, printable, shorten};
 
-/// What the line says. Everything is passed in: the report has no clock.
+/// What the line shows. Everything is passed in: the report has no clock.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress<'a> {
     /// What was measured last: a subject's name, or several joined by the caller.
@@ -22,7 +22,7 @@ pub struct Progress<'a> {
     pub goal: Goal,
     /// Time since the session started.
     pub elapsed: Duration,
-    /// Time until the likely end, where it can be told.
+    /// Time until the likely end, if it can be estimated.
     pub remaining: Option<Duration>,
     /// The ratio of two subjects, as far as it is known.
     pub estimate: Option<RatioInterval>,
@@ -31,9 +31,9 @@ pub struct Progress<'a> {
 /// What ends a session at the latest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Goal {
-    /// So many rounds.
+    /// This many rounds.
     Rounds(u32),
-    /// So much time.
+    /// This much time.
     Budget(Duration),
     /// Whichever comes first.
     Either(u32, Duration),
@@ -60,10 +60,7 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
         let text = quantity::ratio(ratio);
         format!("{} ({})", text.change, text.interval)
     });
-    let end = progress.remaining.map(|left| match left {
-        left if left < SOON => "nearly done".to_owned(),
-        left => format!("done in about {}", roughly(left.as_secs_f64())),
-    });
+    let end = progress.remaining.map(|left| format!("done in {}", about(left.as_secs_f64())));
 
     let subject = shorten(&printable(progress.subject), 24, style.unicode);
     let mut line = format!("{subject}  {stage}").replace(NBSP, " ");
@@ -90,10 +87,7 @@ pub fn progress_line(progress: &Progress, style: &Style) -> String {
     }
 }
 
-/// What is too short to be worth a number.
-const SOON: Duration = Duration::from_millis(100);
-
-/// Columns of the bar; it is the first part to go when the terminal is narrow.
+/// Columns of the bar; it is dropped first when the terminal is narrow.
 const BAR: usize = 10;
 
 /// Returns the share of the session that is over. The estimate of the end counts most: a session
@@ -126,12 +120,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warm_up_counts_no_rounds_and_the_end_is_near_without_a_number() {
+    fn a_warm_up_counts_no_rounds_and_the_end_is_near() {
         let warming = Progress { warmup: true, remaining: None, estimate: None, ..example() };
         let style = Style { width: 100, ..Style::PLAIN };
         assert_eq!(progress_line(&warming, &style), "A, B  warm-up  ####......  4.1 s of 10 s");
         let ending = Progress { remaining: Some(Duration::ZERO), ..example() };
-        assert!(progress_line(&ending, &style).ends_with("  nearly done"));
+        assert!(progress_line(&ending, &style).ends_with("  done in under 0.1 s"));
     }
 
     fn example() -> Progress<'static> {

@@ -10,7 +10,7 @@ pub(crate) const NBSP: char = '\u{a0}';
 /// From this ratio on, "3.1 times" is easier to understand than "+210 %".
 pub(crate) const TIMES_FROM: f64 = 2.0;
 
-/// From here on the digits of a number are more than anybody reads, and not exact any more.
+/// From here on a number has more digits than anybody reads, and they are not exact any more.
 const TOO_LONG: f64 = 1e16;
 
 /// One unit and one number of decimals for everything in a table or on an axis.
@@ -41,8 +41,8 @@ impl Scale {
         Self { unit: name, factor, decimals }
     }
 
-    /// Chooses what suits the medians of samples. They are whole only if what else is told of the samples is: of
-    /// 97.6 to 98.3 the median may be 98 by chance.
+    /// Chooses what suits the medians of samples. They are whole only if the other statistics of
+    /// the samples are: with values from 97.6 to 98.3 the median may be 98 by chance.
     pub fn of_summaries<'a>(
         unit: &Unit,
         summaries: impl IntoIterator<Item = &'a Summary>,
@@ -192,12 +192,12 @@ pub(crate) fn ratio(ratio: &RatioInterval) -> RatioText {
     } else if ratio.low > 0.0 {
         format!("{} or more", change(ratio.low))
     } else {
-        "nothing is known".to_owned()
+        "unknown".to_owned()
     };
     RatioText { change: change(ratio.estimate), interval }
 }
 
-/// Says whether a ratio is better told as a factor.
+/// Says whether a ratio is clearer as a factor.
 pub(crate) fn is_large(ratio: f64) -> bool {
     !(1.0 / TIMES_FROM..TIMES_FROM).contains(&ratio)
 }
@@ -214,9 +214,10 @@ pub(crate) fn times(value: f64) -> String {
 }
 
 /// Returns the decimals that show the width of the interval, and no more: digits inside the
-/// uncertainty only look precise. But an interval that leaves 0 out must not be written with a 0 at its end.
+/// uncertainty only look precise. But an interval that excludes 0 must not be written with a 0 at
+/// its end.
 pub(crate) fn percent_decimals(ratio: &RatioInterval) -> usize {
-    /// More decimals than that nobody reads.
+    /// Nobody reads more decimals than that.
     const MOST: usize = 9;
     let half_width = (ratio.high - ratio.low) / 2.0 * 100.0;
     let reference =
@@ -368,7 +369,7 @@ mod tests {
         assert_eq!(show(1.2, 0.9, 1.5), "+20 % (-10 % .. +50 %)");
         assert_eq!(show(3.1, 2.9, 3.3), "3.10 times (2.90 .. 3.30 times)");
         assert_eq!(show(0.25, 0.2, 0.3), "-75.0 % (-80.0 % .. -70.0 %)");
-        assert_eq!(show(1.0, 0.0, f64::INFINITY), "0.0 % (nothing is known)");
+        assert_eq!(show(1.0, 0.0, f64::INFINITY), "0.0 % (unknown)");
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! What stands beside the verdict: how much was measured, what it could have shown, what went
-//! wrong, and what to do next. Text and HTML say the same sentences.
+//! wrong, and what to do next. Text and HTML have the same sentences.
 
 use becalm_model::{Comparison, DisturbedRun, Note, Record, Verdict};
 
@@ -13,7 +13,8 @@ use crate::sentence::Claim;
 use crate::shown;
 
 /// Why there is no interval at any number of rounds.
-const NO_LOOK: &str = "it ended before its first look, or earlier looks have spent what it may err";
+const NO_LOOK: &str =
+    "the session ended before its first look, or earlier looks have used up its error";
 
 /// Makes the claim of one comparison of a record.
 pub(crate) fn claim<'a>(
@@ -60,7 +61,8 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         confidences.filter(|&c| c > record.confidence + 5e-5 && c < 1.0).reduce(f64::max)
     {
         remarks.push(format!(
-            "The interval is drawn at {}, so that all looks and comparisons together hold at {}.",
+            "Each interval has a confidence of {}, so that all looks and comparisons together \
+             have {}.",
             confidence(widest),
             confidence(record.confidence)
         ));
@@ -87,18 +89,18 @@ pub(crate) fn rounds(record: &Record) -> Option<String> {
         let floor = percent(floor);
         text = if record.aa {
             format!(
-                "{text}. Noise floor: with this workload and as many rounds, this machine \
-                 shows a change of {floor} or more"
+                "{text}. Noise floor: with this workload and as many rounds, the smallest \
+                 detectable change on this machine is {floor}"
             )
         } else {
             let least = if deciding.len() > 1 { " (of the least certain comparison)" } else { "" };
-            format!("{text}; they could have shown a change of {floor} or more{least}")
+            format!("{text}; smallest detectable change: {floor}{least}")
         };
     }
     Some(format!("{text}."))
 }
 
-/// Returns what gives a comparison one ratio.
+/// Returns the unit that gives a comparison one ratio.
 pub(crate) fn unit(record: &Record) -> &'static str {
     if has_layouts(record) { "layout" } else { "round" }
 }
@@ -115,7 +117,7 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
     let several = deciding(record).len() > 1;
     if !open.is_empty() && has_layouts(record) {
         return vec![
-            "Next: more layouts would tell more (--layouts), and not more rounds of the same ones."
+            "Next: measure more layouts (--layouts); more rounds of the same ones do not help."
                 .to_owned(),
         ];
     }
@@ -139,23 +141,23 @@ pub(crate) fn next_steps(record: &Record, labels: &Labels) -> Vec<String> {
                     let time = per_round.map_or(String::new(), |seconds| {
                         format!(" ({})", roughly(seconds * rounds as f64))
                     });
-                    format!("Next: about {}{time} would decide{about}.", more_rounds(rounds))
+                    format!("Next: about {}{time} should decide{about}.", more_rounds(rounds))
                 }
                 None => format!(
-                    "Next: these rounds do not tell how many more would decide{about}; \
-                     `becalm compare --aa` shows what this machine can resolve."
+                    "Next: these rounds do not show how many more are needed{about}; `becalm \
+                     compare --aa` shows the smallest change that this machine can resolve."
                 ),
             }
         })
         .collect()
 }
 
-/// Says how many rounds would decide all comparisons that are open, where there are many.
+/// Says how many rounds would decide all open comparisons, if there are many.
 fn all_open(open: usize, rounds: u64, per_round: Option<f64>) -> String {
     let time = per_round
         .map_or(String::new(), |seconds| format!(" ({})", roughly(seconds * rounds as f64)));
     let rounds = more_rounds(rounds);
-    format!("Next: about {rounds}{time} would decide all {open} that are inconclusive.")
+    format!("Next: about {rounds}{time} should decide all {open} that are inconclusive.")
 }
 
 fn more_rounds(rounds: u64) -> String {
@@ -167,7 +169,7 @@ pub(crate) fn notes(record: &Record, labels: &Labels) -> Vec<String> {
     notes_that(record, labels, |_| true)
 }
 
-/// Returns those of the notes that are wanted.
+/// Returns the requested notes.
 pub(crate) fn notes_that(
     record: &Record,
     labels: &Labels,
@@ -175,7 +177,7 @@ pub(crate) fn notes_that(
 ) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if let Some(why) = &record.interrupted {
-        notes.push(format!("The session ended before its plan did: {}", interruption(why)));
+        notes.push(format!("The session ended early: {}", interruption(why)));
     }
     notes.extend(record.notes.iter().filter(|note| is_wanted(note)).map(sentence));
     let shown = shown::comparisons(record);

@@ -51,8 +51,8 @@ pub fn show_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> 
     page.finish()
 }
 
-/// Says what was imported: what it comes from, how much of it there is, what the reader has to know, and the
-/// estimates.
+/// Says what was imported: where it comes from, how much of it there is, what the reader has to
+/// know, and the estimates.
 pub fn import_text(record: &Record, style: &Style) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
@@ -84,7 +84,8 @@ pub fn import_text(record: &Record, style: &Style) -> String {
         page.say_as(
             Role::Warning,
             &format!(
-                "{} of {} are aggregates without the single values: they are shown, and never tested.",
+                "{} of {} are aggregates without the single values: they are shown, but never \
+                 tested.",
                 marked,
                 count(record.metrics.len(), "metric"),
             ),
@@ -98,14 +99,15 @@ pub fn import_text(record: &Record, style: &Style) -> String {
     legend(&mut page, record, &labels);
     given(&mut page, record, &labels);
     if !record.machine.facts.is_empty() {
-        page.section("Machine and build, as the file has them");
+        page.section("Machine and build, according to the file");
         let facts = &record.machine.facts;
         pairs(&mut page, facts.iter().map(|(name, value)| (name.as_str(), value.as_str())));
     }
     page.finish()
 }
 
-/// Writes what a session printed beside its answer; of a suite and of another tool's file that would be pages.
+/// Writes what a session printed beside its answer; for a suite or another tool's file that would
+/// be pages.
 fn details(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     match record.kind {
         RecordKind::Comparison if !record.is_of_one_program() => {

@@ -1,6 +1,6 @@
 //! A comparison in one sentence that a tired engineer cannot misread.
 
-use becalm_model::{Comparison, Direction, Metric, RatioInterval, Unit, Verdict, metric};
+use becalm_model::{Comparison, Direction, Metric, RatioInterval, Unit, Verdict, is_are, metric};
 
 use crate::quantity::{self, confidence, percent, percent_decimals, times};
 
@@ -14,11 +14,11 @@ pub(crate) struct Claim<'a> {
     pub(crate) candidate: &'a str,
     pub(crate) metric: &'a Metric,
     pub(crate) comparison: &'a Comparison,
-    /// What gives it one ratio: a round or a layout.
+    /// The unit that gives it one ratio: a round or a layout.
     pub(crate) unit: &'static str,
-    /// Why it has no ratio, where that is not how few there are of the unit.
+    /// Why it has no ratio, unless there are too few of the unit.
     pub(crate) reason: Option<&'a str>,
-    /// The confidence asked for. It is the one to name: the correction for several looks and
+    /// The confidence asked for. The report names this one: the correction for several looks and
     /// comparisons makes it hold for all of them together.
     pub(crate) confidence: f64,
     pub(crate) margin: f64,
@@ -65,10 +65,11 @@ pub(crate) fn verdict(claim: &Claim) -> String {
         }
         return match rounds {
             0 => format!("Inconclusive: no {unit} gives a ratio of {metric} for {pair}."),
-            1 => format!("Inconclusive: 1 {unit} is too few to compare {metric} of {pair}."),
-            _ => {
-                format!("Inconclusive: {rounds} {unit}s are too few to compare {metric} of {pair}.")
-            }
+            n => format!(
+                "Inconclusive: {} {} too few to compare {metric} of {pair}.",
+                quantity::count(n as usize, unit),
+                is_are(n as usize)
+            ),
         };
     };
     if claim.aa {
@@ -85,6 +86,7 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
     let Claim { baseline, candidate, metric, .. } = claim;
     let interval = interval(claim, ratio);
     let name = &metric.name;
+    let (are, that) = if is_plural(name) { ("are", "those") } else { ("is", "that") };
     // The end that is open is the one beyond the estimate, as the verdict is on that side.
     let least = if is_half_open(ratio) { "at least " } else { "" };
     let effect = format!("{least}{}", size(ratio.estimate, percent_decimals(ratio)));
@@ -95,19 +97,19 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
     if ratio.estimate == 0.0 || ratio.estimate.is_infinite() {
         let (zero, other) = if more { (baseline, candidate) } else { (candidate, baseline) };
         return format!(
-            "{candidate} is {judged}: the {name} of {zero} is zero, that of {other} is not \
-             {interval}."
+            "{candidate} is {judged}: the {name} of {zero} {are} zero, {that} of {other} {are} \
+             not {interval}."
         );
     }
     if !is_time(metric) {
         let sentence = if quantity::is_large(ratio.estimate) {
             format!(
-                "the {name} of {candidate} is {least}{} times that of {baseline}",
+                "the {name} of {candidate} {are} {least}{} times {that} of {baseline}",
                 times(ratio.estimate)
             )
         } else {
             let which = if more { "higher" } else { "lower" };
-            format!("the {name} of {candidate} is {effect} {which} than that of {baseline}")
+            format!("the {name} of {candidate} {are} {effect} {which} than {that} of {baseline}")
         };
         return format!("{candidate} is {judged}: {sentence} {interval}.");
     }
@@ -119,6 +121,11 @@ fn difference(claim: &Claim, ratio: &RatioInterval) -> String {
         );
     }
     format!("{candidate} is {effect} {word} than {baseline}{on} {interval}.")
+}
+
+/// Says whether a metric has a plural as its name, as `instructions` has and `max_rss` has not.
+fn is_plural(name: &str) -> bool {
+    name.ends_with('s') && !name.ends_with("ss")
 }
 
 fn equivalent(claim: &Claim, ratio: &RatioInterval) -> String {
@@ -185,7 +192,7 @@ fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
     match claim.comparison.verdict {
         Verdict::Faster | Verdict::Slower => format!(
             "Warning: two identical programs differ by {found}{on} {interval}. Something on this \
-             machine favours one of them; a change of this size or less cannot be trusted here."
+             machine favours one of them; do not trust a change of this size or less here."
         ),
         Verdict::Equivalent if ratio.excludes_one() => format!(
             "As it should be, two identical programs differ by no more than the margin of {margin}{on}: \
@@ -197,15 +204,15 @@ fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
         ),
         Verdict::Inconclusive if ratio.high.is_finite() => format!(
             "No difference between two identical programs was found{on}, but a change as small as \
-             the margin of {margin} could not be resolved either {interval}."
+             the margin of {margin} is not detectable either {interval}."
         ),
         Verdict::Inconclusive => {
-            format!("Too few rounds to say what this machine can resolve{on}.")
+            format!("Too few rounds to show what this machine can resolve{on}.")
         }
     }
 }
 
-/// Says whether one end alone is not known: runs were cut off there.
+/// Says whether only one end is unknown: runs were cut off there.
 fn is_half_open(ratio: &RatioInterval) -> bool {
     let is_known = ratio.estimate > 0.0 && ratio.estimate.is_finite();
     is_known && (ratio.low <= 0.0) != ratio.high.is_infinite()
@@ -232,7 +239,7 @@ fn size(ratio: f64, decimals: usize) -> String {
     }
 }
 
-/// Wall time is what everybody means unless something else is said.
+/// Wall time is assumed unless another metric is named.
 fn on_metric(metric: &Metric) -> String {
     if metric.name == metric::WALL_TIME { String::new() } else { format!(" on {}", metric.name) }
 }
@@ -378,11 +385,11 @@ mod tests {
         let infinity = f64::INFINITY;
         assert_eq!(
             say(&exact, Verdict::Slower, (infinity, infinity, infinity), false),
-            "B is worse: the allocations of A is zero, that of B is not (exact)."
+            "B is worse: the allocations of A are zero, those of B are not (exact)."
         );
         assert_eq!(
             say(&exact, Verdict::Faster, (0.0, 0.0, 0.0), false),
-            "B is better: the allocations of B is zero, that of A is not (exact)."
+            "B is better: the allocations of B are zero, those of A are not (exact)."
         );
     }
 

@@ -18,13 +18,13 @@ pub(crate) struct Point {
     pub(crate) kind: PointKind,
 }
 
-/// What the reader has to know about a run when looking at its value. In order of what wins when
-/// two runs fall on the same place.
+/// What the reader has to know about a run when looking at its value. If two runs fall on the same
+/// place, the later one in this order is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum PointKind {
     /// Belongs to a warm-up round.
     Warmup,
-    /// Of a round that was disturbed and made again.
+    /// Of a round that was disturbed and repeated.
     Discarded,
     /// Nothing unusual.
     Plain,
@@ -48,8 +48,8 @@ pub(crate) struct Words {
 
 const RUNS: Words = Words { plain: "run", warmup: "warm-up", disturbed: "disturbed", one: "run" };
 
-/// Draws one subject's runs from left to right in time order.
-/// The axis of values is `axis` where other plots share it.
+/// Draws one subject's runs from left to right in time order. The axis of values is `axis` if other
+/// plots share it.
 pub(crate) fn sequence(points: &[Point], unit: &Unit, axis: Option<Axis>, style: &Style) -> String {
     sequence_in(points, unit, &RUNS, axis, style)
 }

@@ -1,4 +1,5 @@
-//! Axes and bins that the pictures of several subjects and files share: what is to be compared by eye needs one scale.
+//! Axes and bins that the pictures of several subjects and files share: comparing by eye needs one
+//! scale.
 
 use becalm_model::{Metric, Record};
 use becalm_stats::{Histogram, Sample};
@@ -25,8 +26,8 @@ pub(crate) struct Scope {
 }
 
 impl SharedAxes {
-    /// The axes of what is drawn of these records: their usual metrics, or the one of this name. A metric of which
-    /// there is one sample, or whose samples lie far apart, has none.
+    /// The axes of what is drawn of these records: their usual metrics, or the one of this name. A
+    /// metric has none if there is one sample of it, or if its samples are far apart.
     pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>, metric: Option<&str>) -> Self {
         let mut samples: Vec<(Metric, Vec<Sample>)> = Vec::new();
         for record in records {

@@ -7,7 +7,8 @@ use becalm_stats::{Sample, Summary};
 
 use crate::strip::Median;
 
-/// Returns the metric of an index, or one that has the index as its name: somebody may have written the record by hand.
+/// Returns the metric of an index, or one named after the index: somebody may have written the
+/// record by hand.
 pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
     record
         .metrics
@@ -16,8 +17,8 @@ pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
         .unwrap_or_else(|| Metric::lower(&format!("metric {index}"), becalm_model::Unit::Count))
 }
 
-/// Returns the metric that distributions are drawn for: the one that decides, else what the user
-/// had read from the output, else the wall time, else the first.
+/// Returns the metric that distributions are drawn for: the one that decides, else one read from
+/// the output, else the wall time, else the first.
 pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
     let deciding = record.comparisons.iter().find(|c| c.primary).map(|c| c.metric);
     deciding
@@ -31,8 +32,9 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
         .or(if record.metrics.is_empty() { None } else { Some(0) })
 }
 
-/// Returns the metrics that are said first of each subject: the one that distributions are drawn for, and of a load that
-/// another tool put on a server the one behind it, too, which is how much it bore beside how long it took.
+/// Returns the metrics that are reported first for each subject: the one that distributions are
+/// drawn for; and, of a load that another tool put on a server, also the one behind it: how much it
+/// handled beside how long it took.
 pub(crate) fn headline_metrics(record: &Record) -> Vec<usize> {
     let first = headline_metric(record);
     let is_of_load = |index: &usize| {
@@ -44,23 +46,23 @@ pub(crate) fn headline_metrics(record: &Record) -> Vec<usize> {
     first.into_iter().chain(second).collect()
 }
 
-/// Most benchmarks that are shown one by one; more of them stand in a table.
+/// How many benchmarks are shown one by one; more are shown in a table.
 const FEW_BENCHMARKS: usize = 3;
 
-/// Says whether benchmarks stand in a table, because there are too many to be drawn.
+/// Says whether benchmarks are in a table, because there are too many to be drawn.
 pub(crate) fn are_listed(record: &Record) -> bool {
     let benchmarks = record.metrics.iter().filter(|metric| metric.benchmark.is_some());
     benchmarks.take(FEW_BENCHMARKS + 1).count() > FEW_BENCHMARKS
 }
 
-/// Returns the metrics of benchmarks that stand in a table, because there are too many to be drawn.
+/// Returns the metrics of benchmarks that are in a table, because there are too many to be drawn.
 pub(crate) fn listed_benchmarks(record: &Record) -> Vec<usize> {
     let all = record.metrics_that(|metric| metric.benchmark.is_some());
     if are_listed(record) { all } else { Vec::new() }
 }
 
-/// Returns the metrics that are shown in full: those that decide, those that the user had read from
-/// the output and, where nothing was decided, the wall time.
+/// Returns the metrics that are shown in full: those that decide, those read from the output and,
+/// if nothing was decided, the wall time.
 pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
     let listed = listed_benchmarks(record);
     let is_drawn = |index: &usize| listed.binary_search(index).is_err();
@@ -86,8 +88,8 @@ pub(crate) fn full_metrics(record: &Record) -> Vec<usize> {
     headline.into_iter().chain(others).filter(is_drawn).collect()
 }
 
-/// Returns the metrics of histograms and plots: those of a name or measure, else those that are shown in full, else,
-/// where there are many benchmarks, what each is about.
+/// Returns the metrics of histograms and plots: those of a name or measure, else those that are
+/// shown in full, else, with many benchmarks, the main metric of each.
 pub(crate) fn plotted_metrics(record: &Record, name: Option<&str>) -> Vec<usize> {
     if let Some(name) = name {
         return record.metrics_that(|metric| metric.is_called(name));
@@ -98,12 +100,12 @@ pub(crate) fn plotted_metrics(record: &Record, name: Option<&str>) -> Vec<usize>
         .unwrap_or_default()
 }
 
-/// Says whether the subjects are benchmarks of a suite, of which each is about metrics of its own.
+/// Says whether the subjects are benchmarks of a suite, each of which has main metrics of its own.
 pub(crate) fn is_suite(record: &Record) -> bool {
     record.kind == RecordKind::Run && !record.suite.is_empty()
 }
 
-/// Says whether a subject is shown by a metric: a benchmark of a suite only by those that it is about.
+/// Says whether a subject is shown by a metric: a benchmark of a suite only by its main metrics.
 pub(crate) fn is_shown(record: &Record, subject: usize, metric: usize) -> bool {
     !is_suite(record) || record.about(subject).contains(&metric)
 }
@@ -165,7 +167,7 @@ pub(crate) fn summary(record: &Record, sample: &Sample) -> Summary {
     Summary::of(sample, confidence(record))
 }
 
-/// Returns the confidence of the record; a file from elsewhere may hold one that is no share.
+/// Returns the confidence of the record; a file from elsewhere may contain one that is not a share.
 pub(crate) fn confidence(record: &Record) -> f64 {
     if record.confidence > 0.0 && record.confidence < 1.0 { record.confidence } else { 0.95 }
 }

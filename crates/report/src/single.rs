@@ -21,11 +21,11 @@ use crate::steady;
 use crate::strip::Marks;
 use crate::style::{Role, Style};
 
-/// Bins of the histogram that stands in a longer report.
+/// Bins of the histogram inside a longer report.
 const BINS: usize = 12;
 
-/// Draws the estimate of each subject, its distribution, what the order of its runs gives away,
-/// and under which conditions it was measured.
+/// Draws the estimate of each subject, its distribution, what the order of its runs reveals, and
+/// under which conditions it was measured.
 pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
     say_if_nothing(page, record);
     for subject in 0..record.subjects.len() {
@@ -50,7 +50,7 @@ pub(crate) fn write(page: &mut Page, record: &Record, labels: &Labels, disturbed
     notes_and_limits(page, record, labels);
 }
 
-/// Draws the statistics alone: what `becalm stats` says.
+/// Draws the statistics alone: the output of `becalm stats`.
 pub fn stats_text(record: &Record, style: &Style) -> String {
     let labels = Labels::of(&record.subjects);
     let mut page = Page::new(style);
@@ -64,14 +64,14 @@ pub fn stats_text(record: &Record, style: &Style) -> String {
     page.finish()
 }
 
-/// Says that nothing was measured, where that is so.
+/// Says that nothing was measured, if that is so.
 pub(crate) fn say_if_nothing(page: &mut Page, record: &Record) {
     if record.subjects.is_empty() {
         page.say("Nothing was measured.");
     }
 }
 
-/// Lists what the tool that was imported from says itself.
+/// Lists the conclusions of the tool that the results were imported from.
 pub(crate) fn given(page: &mut Page, record: &Record, labels: &Labels) {
     let Some(table) = benchmarks::given(record, labels, page.style.unicode) else { return };
     let tool = record.source.as_ref().map_or("the tool", |source| source.tool.as_str());
@@ -93,7 +93,7 @@ pub(crate) fn write_conditions(page: &mut Page, record: &Record) {
 pub(crate) enum Drawn {
     /// Its statistics alone.
     Nothing,
-    /// Its runs too, and of the checks those that warn; nothing about the metrics that do not lead.
+    /// Its runs too, and of the checks those that warn; nothing about the other metrics.
     Runs,
     /// Its histogram too.
     Everything,
@@ -178,7 +178,7 @@ pub(crate) fn estimates(
     }
 }
 
-/// Lists the values of all processes together, where each gave several.
+/// Lists the values of all processes together, if each gave several.
 fn together(page: &mut Page, record: &Record, subject: usize, metric: usize, scale: &Scale) {
     let parts = record.measured(subject).filter_map(|run| run.part(metric));
     let values: Vec<f64> = parts.flat_map(|part| part.iterations.iter().copied()).collect();
@@ -220,8 +220,8 @@ pub(crate) fn one_strip(
     crate::strip::strips(&[strip], &shown::metric_at(record, metric).unit, None, marks, style)
 }
 
-/// Draws the histograms alone: what `becalm hist` says. Every subject has its own bins. `metric` is the name of the one
-/// that is wanted, or of a measure that many benchmarks have.
+/// Draws the histograms alone: the output of `becalm hist`. Every subject has its own bins.
+/// `metric` is the name of the requested one, or of a measure that many benchmarks have.
 pub fn hist_text(
     record: &Record,
     metric: Option<&str>,

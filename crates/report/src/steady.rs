@@ -1,5 +1,5 @@
-//! Whether runs settle, and after how many iterations: what `becalm stats --steady` says, and what
-//! `becalm run` says about iterations inside runs.
+//! Whether runs settle, and after how many iterations: the output of `becalm stats --steady`, and
+//! what `becalm run` reports about iterations inside runs.
 
 use becalm_model::{Record, Unit};
 use becalm_stats::steady::{
@@ -15,7 +15,7 @@ use crate::sequence::{Point, PointKind, Words, sequence_in};
 use crate::style::{Role, Style};
 use crate::table::{Align, Table};
 
-/// The iterations of one run, and what they do.
+/// The iterations of one run, and their classification.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyRun {
     /// Name of the run: a file, or a round.
@@ -161,26 +161,26 @@ fn tally(runs: &[SteadyRun]) -> String {
 
 fn advice(runs: &[SteadyRun], classified: &[Steady], agreement: Agreement) -> String {
     let Some(leave_out) = warm_up(classified) else {
-        return "Leaving out more iterations does not help here. Look for what changes (a cache that \
-                fills, garbage collection, the machine), give it more iterations, or measure whole \
-                runs from start to end."
+        return "Skipping more iterations does not help here. Look for what changes (a cache that \
+             fills, garbage collection, the machine), run more iterations, or measure whole runs \
+             from start to end."
             .to_owned();
     };
     if leave_out == 0 {
-        return "No iteration needs to be left out.".to_owned();
+        return "No iteration needs to be skipped.".to_owned();
     }
     let seconds = runs
         .iter()
         .map(|run| run.series.values()[..leave_out.min(run.series.len())].iter().sum::<f64>())
         .fold(0.0, f64::max);
     let mut text = format!(
-        "Leave out the first {} ({}): the steady state has come by then{}.",
+        "Skip the first {} ({}): the steady state has begun by then{}.",
         count(leave_out, "iteration"),
         short_time(seconds),
         if runs.len() > 1 { " in every run" } else { "" }
     );
     if matches!(agreement, Agreement::Consistent(Class::SlowDown) | Agreement::BadInconsistent) {
-        text.push_str(" Fewer would measure the faster start, which does not last.");
+        text.push_str(" Skipping fewer would measure the faster start, which does not last.");
     }
     text
 }
@@ -211,7 +211,7 @@ fn table(runs: &[SteadyRun], unicode: bool) -> Table {
         ("steady after", Align::Right),
         ("that takes", Align::Right),
         ("level", Align::Right),
-        ("at first", Align::Right),
+        ("initially", Align::Right),
         ("outliers", Align::Right),
     ]);
     for run in runs {

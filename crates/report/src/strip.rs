@@ -1,4 +1,4 @@
-//! The strip plot in text: every run is on it. A box plot would hide two modes and the tail.
+//! The strip plot in text: it shows every run. A box plot would hide two modes and the tail.
 
 use std::fmt::Write as _;
 
@@ -39,13 +39,13 @@ pub(crate) struct Median {
     pub(crate) interval: Option<(f64, f64)>,
 }
 
-/// Narrower than this, no plot says anything.
+/// A narrower plot shows nothing.
 const NARROWEST: usize = 10;
 const LONGEST_LABEL: usize = 16;
 
 /// Draws all strips over one axis, which makes the subjects comparable by eye.
 ///
-/// It is `axis` where other plots share it.
+/// It is `axis` if other plots share it.
 pub(crate) fn strips(
     strips: &[Strip],
     unit: &Unit,
@@ -175,7 +175,7 @@ fn median_line(median: &Median, axis: &Axis, width: usize, style: &Style) -> Opt
     Some(if columns(&line) + 8 <= width { format!("{line} median") } else { line })
 }
 
-/// Says how many values lie beyond the axis, and how far the farthest is.
+/// Says how many values are beyond the axis, and how far the farthest is.
 pub(crate) fn beyond(values: &[f64], axis: &Axis, scale: &Scale) -> Option<String> {
     let (below, above) = axis.beyond(values);
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);

@@ -6,7 +6,7 @@ use becalm_model::Verdict;
 /// How text is drawn. The caller knows the terminal; the report does not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
-    /// Columns that text may use. Plots and paragraphs keep to it; a table that cannot fit is
+    /// Columns that text may use. Plots and paragraphs keep to it; a table that does not fit is
     /// turned into one line per value instead.
     pub width: usize,
     /// Whether to write ANSI colours. The words are the same either way.

@@ -5,7 +5,7 @@ use becalm_model::{DisturbedRun, Record, SuiteOutlook};
 use crate::comparison::notes_and_limits;
 use crate::disturbed;
 use crate::labels::Labels;
-use crate::moment::roughly;
+use crate::moment::{self, roughly};
 use crate::outcomes;
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, confidence, count, percent};
@@ -19,13 +19,13 @@ use crate::table::{Align, Cell, Table};
 pub struct SuiteEntry {
     /// Its name with its parameters.
     pub name: String,
-    /// Words that it is chosen by.
+    /// Its tags.
     pub tags: Vec<String>,
     /// What is run.
     pub command: Vec<String>,
-    /// Its runs, at most where there is a budget too.
+    /// Its runs; a maximum if there is a budget too.
     pub rounds: Option<u32>,
-    /// Seconds that it has.
+    /// Its time budget in seconds.
     pub budget: Option<f64>,
 }
 
@@ -36,21 +36,22 @@ pub fn outlook_text(outlook: &SuiteOutlook) -> String {
     let open = outlook.benchmarks.saturating_sub(outlook.limited);
     match outlook.about {
         Some(_) if outlook.limited == 0 => {
-            format!(
-                "suite: {all}, by number of runs; how long they take is not known before they are made"
-            )
+            format!("suite: {all}, by number of runs; the time is unknown until they are made")
         }
         Some(about) => {
-            let about = roughly(about).replace(NBSP, " ");
-            let most =
-                if at_most == about { String::new() } else { format!(" (at most {at_most})") };
+            let most = if at_most == roughly(about).replace(NBSP, " ") {
+                String::new()
+            } else {
+                format!(" (at most {at_most})")
+            };
+            let about = moment::about(about).replace(NBSP, " ");
             let others = if open == 0 {
                 String::new()
             } else {
                 let they = if open == 1 { "ends" } else { "end" };
                 format!(", without {open} that {they} by number of runs")
             };
-            format!("suite: {all}, about {about} from here on{most}{others}")
+            format!("suite: {all}, {about} left{most}{others}")
         }
         None if open == 0 => format!("suite: {all}, at most {at_most} and the warm-up"),
         None if outlook.limited == 0 => {
@@ -87,8 +88,8 @@ pub fn suite_list_text(entries: &[SuiteEntry], style: &Style) -> String {
     page.finish()
 }
 
-/// Draws one line for each benchmark and metric that it is about, and under which conditions they were
-/// measured.
+/// Draws one line for each benchmark and each of its main metrics, and under which conditions they
+/// were measured.
 pub fn suite_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) -> String {
     let mut page = Page::new(style);
     page.table(&table(record, style.unicode));
@@ -100,7 +101,7 @@ pub fn suite_text(record: &Record, disturbed: &[DisturbedRun], style: &Style) ->
     page.finish()
 }
 
-/// Lists each benchmark with the metrics that it is about.
+/// Lists each benchmark with its main metrics.
 pub(crate) fn table(record: &Record, unicode: bool) -> Table {
     let interval = format!("{} interval", confidence(shown::confidence(record)));
     let mut table = Table::new([
@@ -199,8 +200,8 @@ mod tests {
         assert!(outlook(9, None).contains("at most 6 min for 9 of them, 3 by number of runs"));
         assert_eq!(
             outlook(12, Some(240.0)),
-            "suite: 12 benchmarks, about 4 min from here on (at most 6 min)"
+            "suite: 12 benchmarks, about 4 min left (at most 6 min)"
         );
-        assert_eq!(outlook(12, Some(360.0)), "suite: 12 benchmarks, about 6 min from here on");
+        assert_eq!(outlook(12, Some(360.0)), "suite: 12 benchmarks, about 6 min left");
     }
 }

@@ -8,7 +8,7 @@ use crate::quantity::NBSP;
 use crate::style::{Role, Style};
 use crate::width::{columns, pad_left, pad_right, printable, shorten, wrap};
 
-/// On which side of its column a text stands.
+/// On which side of its column a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
     /// Names and words.
@@ -46,7 +46,7 @@ pub struct Table {
 
 /// Space between two columns.
 const GAP: usize = 2;
-/// A first column narrower than this says nothing any more; the table is then stacked.
+/// A first column narrower than this is useless; the table is then stacked.
 const NARROWEST_NAME: usize = 12;
 
 impl Table {

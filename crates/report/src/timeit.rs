@@ -1,4 +1,4 @@
-//! The output of `becalm timeit`: how long an operation takes, and how far that can be relied on.
+//! The output of `becalm timeit`: how long an operation takes, and how reliable that is.
 
 use becalm_model::{DisturbedRun, Record};
 use becalm_stats::{Sample, Summary};
@@ -16,17 +16,18 @@ use crate::single::{one_strip, write_conditions};
 use crate::strip::Marks;
 use crate::style::{Role, Style};
 
-/// An operation of a compiled program that takes less time than this, in seconds, is mostly none.
+/// If an operation of a compiled program takes less time than this, in seconds, the compiler has
+/// probably removed it.
 const NOTHING: f64 = 0.4e-9;
 
-/// How a statement was timed, beside what the record says.
+/// How a statement was timed, in addition to the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Timed {
-    /// Loops of each value, in words, one per subject.
+    /// Loops of each value, as text, one per subject.
     pub loops: Vec<String>,
     /// Values of each process.
     pub values: u32,
-    /// Whether a compiler may have left out what nobody uses.
+    /// Whether a compiler may have removed what nobody uses.
     pub is_compiled: bool,
 }
 
@@ -105,8 +106,8 @@ fn one(
     if timed.is_compiled && summary.median < NOTHING {
         page.say_as(
             Role::Warning,
-            "That is the time of an empty loop: the compiler may have left out what nobody uses. Hand the result \
-             to becalm_use(...).",
+            "That is the time of an empty loop: the compiler may have removed what nobody uses. \
+             Pass the result to becalm_use(...).",
         );
     }
 }

@@ -129,8 +129,8 @@ fn a_mean_of_another_tool_is_called_so() {
     given.runs.truncate(1);
     let text = stats_text(&given, &Style::PLAIN);
     assert!(text.contains("wall_time: mean 32"), "{text}");
-    assert!(text.contains("as the tool gives it") && !text.contains("standard dev"), "{text}");
-    assert!(html(&given, &[]).contains("as the tool gives it"));
+    assert!(text.contains("as the tool reports it") && !text.contains("standard dev"), "{text}");
+    assert!(html(&given, &[]).contains("as the tool reports it"));
     given.runs = record(&["program"]).runs;
     let text = stats_text(&given, &Style::PLAIN);
     assert!(text.contains("each a mean"), "{text}");

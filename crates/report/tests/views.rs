@@ -32,7 +32,7 @@ fn a_comparison_reads_the_same_in_ascii() {
 #[test]
 fn an_undecided_comparison_says_what_to_do_next() {
     let text = comparison_text(&fixture::undecided(), &disturbed(), Detail::Full, &UNICODE);
-    assert!(text.contains("about 40 more rounds (2.8 s) would decide"), "{text}");
+    assert!(text.contains("about 40 more rounds (2.8 s) should decide"), "{text}");
     insta::assert_snapshot!(text);
 }
 
@@ -258,5 +258,5 @@ fn a_short_run_has_the_estimate_and_every_run() {
 #[test]
 fn what_is_shown_afterwards_says_what_to_do_next() {
     let text = show_text(&fixture::undecided(), &disturbed(), &UNICODE);
-    assert!(text.contains("about 40 more rounds (2.8 s) would decide"), "{text}");
+    assert!(text.contains("about 40 more rounds (2.8 s) should decide"), "{text}");
 }

@@ -18,7 +18,7 @@ use crate::harness::ResultFolder;
 #[derive(Debug, thiserror::Error)]
 pub enum BackendError {
     /// It left nothing that can be read.
-    #[error("callgrind left no counts: {0}")]
+    #[error("callgrind wrote no counts: {0}")]
     NoCounts(io::Error),
     /// A file of it has no line with totals.
     #[error("{file} of callgrind has no line `{line}`: was the subject killed?")]

@@ -23,7 +23,7 @@ pub enum SeriesRule {
 #[derive(Debug, thiserror::Error)]
 pub enum SeriesError {
     /// There is no number at all.
-    #[error("there is no iteration in it")]
+    #[error("it contains no iteration")]
     Empty,
     /// A line of a text of numbers is none.
     #[error("line {line}: expected a number, found `{found}`")]
@@ -34,7 +34,7 @@ pub enum SeriesError {
         found: String,
     },
     /// A line of a text of numbers is no time.
-    #[error("line {line}: {found} is no time in seconds")]
+    #[error("line {line}: {found} is not a time in seconds")]
     NoTime {
         /// Line number, from 1.
         line: usize,
@@ -42,7 +42,7 @@ pub enum SeriesError {
         found: String,
     },
     /// An entry of a series is no time: not a number, negative, or beyond all measure.
-    #[error("iteration {index} is {found}, which is no time in seconds")]
+    #[error("iteration {index} is {found}, which is not a time in seconds")]
     Entry {
         /// Position in the series, from 1.
         index: usize,
@@ -50,7 +50,7 @@ pub enum SeriesError {
         found: String,
     },
     /// Every entry is 0: the clock was too coarse, or these are no times.
-    #[error("all {0} iterations are 0, which are no times")]
+    #[error("all {0} iterations are 0, so they are not times")]
     OnlyZeros(usize),
     /// The JSON holds no series where one was looked for.
     #[error("the JSON has no array of numbers {place}")]
@@ -62,7 +62,7 @@ pub enum SeriesError {
     #[error("neither the text nor its last line is JSON ({0})")]
     NotJson(serde_json::Error),
     /// One run printed several series.
-    #[error("there are {0} series in it; a run has one")]
+    #[error("it contains {0} series, but a run has one")]
     Several(usize),
 }
 
@@ -271,19 +271,19 @@ mod tests {
 
     #[test]
     fn what_is_no_series_is_said() {
-        check("", "", "error: there is no iteration in it");
-        check("", "[]", "error: there is no iteration in it");
+        check("", "", "error: it contains no iteration");
+        check("", "[]", "error: it contains no iteration");
         check("", "0.5\nfast\n", "error: line 2: expected a number, found `fast`");
-        check("", "0.5\nNaN\n", "error: line 2: NaN is no time in seconds");
-        check("", "0.5\n-1\n", "error: line 2: -1 is no time in seconds");
-        check("", "[0.5, 1e301]", "error: iteration 2 is 1e+301, which is no time in seconds");
-        check("", "0\n-0\n", "error: all 2 iterations are 0, which are no times");
+        check("", "0.5\nNaN\n", "error: line 2: NaN is not a time in seconds");
+        check("", "0.5\n-1\n", "error: line 2: -1 is not a time in seconds");
+        check("", "[0.5, 1e301]", "error: iteration 2 is 1e+301, which is not a time in seconds");
+        check("", "0\n-0\n", "error: all 2 iterations are 0, so they are not times");
         check("", "1\n-0\n", "[1.0, 0.0]");
         check("", r#"{"times": [1]}"#, "error: the JSON has no array of numbers called `values`");
-        check("", "[1, \"x\"]", "error: iteration 2 is \"x\", which is no time in seconds");
-        check("", "[[1], [2]]", "error: there are 2 series in it; a run has one");
+        check("", "[1, \"x\"]", "error: iteration 2 is \"x\", which is not a time in seconds");
+        check("", "[[1], [2]]", "error: it contains 2 series, but a run has one");
         check("/t", r#"{"t": 1}"#, "error: the JSON has no array of numbers at /t");
-        check(r"t=(\S+)", "t=1 t=x", "error: iteration 2 is x, which is no time in seconds");
+        check(r"t=(\S+)", "t=1 t=x", "error: iteration 2 is x, which is not a time in seconds");
         assert!(SeriesRule::parse("(").is_err());
     }
 

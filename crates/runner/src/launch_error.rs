@@ -7,8 +7,8 @@ use becalm_kernel::clone::Step;
 use becalm_kernel::errno;
 
 /// Why a program of somebody else was ended that was stopped.
-pub(crate) const WANTS_TERMINAL: &str = "wants to use the terminal, which it does not have: it was ended. What it \
-                                         asks for there (a password?) has to be given in another way";
+pub(crate) const WANTS_TERMINAL: &str = "needs the terminal, which it cannot use, so becalm ended it. Give it what it asks for there \
+     (a password?) in another way";
 
 /// Why a subject could not be started or measured.
 #[derive(Debug, thiserror::Error)]
@@ -50,8 +50,7 @@ pub enum LaunchError {
     },
     /// What is to be standard input can be read once only.
     #[error(
-        "{} is a pipe, of which the first run would leave nothing to the next: keep what comes from it in a \
-         file, and give that",
+        "{} is a pipe, which the first run would empty: save its content to a file, and give that",
         path.display()
     )]
     ReadOnce {
@@ -66,8 +65,8 @@ pub enum LaunchError {
     },
     /// The subject belongs to somebody else and cannot be ended.
     #[error(
-        "cannot end `{command}` (process {pid}), which runs as another user and goes on: end it yourself, \
-         and run becalm as that user, or as root with --keep-root"
+        "cannot end `{command}` (process {pid}), because it runs as another user; it is still \
+         running. End it yourself, and run becalm as that user, or as root with --keep-root"
     )]
     NotOurs {
         /// The program.
@@ -160,17 +159,17 @@ fn words(step: Step) -> &'static str {
     match step {
         Step::ProcessGroup => "making a process group",
         Step::ControlGroup => "entering the control group",
-        Step::Affinity => "going to the CPUs asked for",
+        Step::Affinity => "moving to its CPUs",
         Step::Nice => "setting the niceness",
         Step::Scheduler => "setting the scheduling class",
         Step::Aslr => "turning address space layout randomisation off",
-        Step::MemoryNodes => "binding its memory to the NUMA nodes asked for",
-        Step::HugePages => "settling which transparent huge pages it gets",
-        Step::OwnDescriptors => "taking a table of file descriptors of its own",
+        Step::MemoryNodes => "binding its memory to its NUMA nodes",
+        Step::HugePages => "setting its transparent huge pages",
+        Step::OwnDescriptors => "making its own table of file descriptors",
         Step::Stdin => "connecting standard input",
         Step::Stdout => "connecting standard output",
         Step::Stderr => "connecting standard error",
-        Step::ParentDeath => "tying its life to becalm's",
+        Step::ParentDeath => "making it end with becalm",
         Step::WorkingDirectory => "changing to the working directory",
         Step::Signals => "setting the signals to their defaults",
         Step::Execute => "executing it",
@@ -181,9 +180,11 @@ fn words(step: Step) -> &'static str {
 fn explained(step: Step, source: &io::Error) -> &'static str {
     match (step, source.raw_os_error()) {
         (Step::ControlGroup, Some(errno::ENOSPC)) => " (it has no CPUs or no memory nodes)",
-        (Step::ControlGroup, Some(errno::ENOENT)) => " (it is gone; was it removed meanwhile?)",
+        (Step::ControlGroup, Some(errno::ENOENT)) => {
+            " (it no longer exists; was it removed meanwhile?)"
+        }
         (Step::ControlGroup, Some(errno::EBUSY)) => {
-            " (it hands controllers on to groups below it, so no process may be in it)"
+            " (it passes controllers on to groups below it, so it may not contain processes)"
         }
         (Step::ControlGroup, Some(errno::EACCES | errno::EPERM)) => {
             " (moving a process to it needs root)"
@@ -208,7 +209,7 @@ fn explained(step: Step, source: &io::Error) -> &'static str {
              /proc/self/status)"
         }
         (Step::HugePages, Some(errno::EINVAL)) => {
-            " (huge pages for those alone who ask for them need Linux 6.18)"
+            " (huge pages only for programs that ask for them need Linux 6.18)"
         }
         (Step::Execute, Some(errno::ENOEXEC)) => {
             " (the kernel does not know this file format; a script needs a first line such as \

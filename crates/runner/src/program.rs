@@ -37,7 +37,7 @@ impl Program {
                 Found::Executable => path,
                 Found::Not(why) => return Err(LaunchError::NotExecutable { path, why }),
                 Found::Nothing => {
-                    let searched = "there is no such file".to_owned();
+                    let searched = "no such file".to_owned();
                     return Err(LaunchError::NotFound { command: name.clone(), searched });
                 }
             }
@@ -101,7 +101,7 @@ fn is_executable(path: &Path) -> Found {
         }
         Ok(_) => Found::Executable,
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            Found::Not("a directory on the way to it may not be entered")
+            Found::Not("a directory in its path may not be entered")
         }
         Err(_) => Found::Nothing,
     }
@@ -179,7 +179,7 @@ mod tests {
             &["./other"],
             None,
             Some(folder.path()),
-            "error: cannot find the program `./other` (there is no such file)",
+            "error: cannot find the program `./other` (no such file)",
         );
         check(&["/"], None, None, "error: cannot execute `/`: it is a directory");
     }

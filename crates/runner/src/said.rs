@@ -83,7 +83,7 @@ fn harmless(line: &str) -> String {
     shown
 }
 
-/// Writes lines for the end of an error, each after a line break; nothing where there are none.
+/// Writes lines for the end of an error, each after a line break; nothing if there are none.
 pub fn quoted(lines: &[String]) -> String {
     lines.iter().fold(String::new(), |text, line| text + "\n  " + line)
 }

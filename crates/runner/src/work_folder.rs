@@ -100,7 +100,7 @@ impl WorkFolder {
         if file::is_in_memory(&File::open(place)?)? {
             Ok(())
         } else {
-            Err(io::Error::other("it is no file system in memory (tmpfs)"))
+            Err(io::Error::other("it is not a file system in memory (tmpfs)"))
         }
     }
 
@@ -231,6 +231,6 @@ mod tests {
     #[test]
     fn a_disk_is_refused() {
         let error = WorkFolder::create_in_memory(Path::new("/proc"), WORK).unwrap_err();
-        assert!(error.to_string().contains("no file system in memory"), "{error}");
+        assert!(error.to_string().contains("not a file system in memory"), "{error}");
     }
 }

@@ -256,7 +256,7 @@ fn a_pipe_is_no_standard_input_of_many_runs() {
     writer.write_all(b"once").unwrap();
     let mut subject = command(&["cat"]);
     subject.stdin = Stdin::File(format!("/proc/self/fd/{}", reader.as_raw_fd()).into());
-    assert!(subject.error().contains("is a pipe, of which the first run would leave nothing"));
+    assert!(subject.error().contains("is a pipe, which the first run would empty"));
     // Nobody writes to this one, and yet nobody waits.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("fifo");
@@ -272,7 +272,7 @@ fn a_pipe_is_no_standard_input_of_many_runs() {
 fn who_wants_the_terminal_is_ended_and_told() {
     // What the kernel sends to a group in the background that reads from its terminal.
     let error = shell("kill -TTIN $$; sleep 1000").error();
-    assert!(error.contains("wants to use the terminal, which it does not have"), "{error}");
+    assert!(error.contains("needs the terminal, which it cannot use"), "{error}");
     // Who is stopped for another reason goes on when it is told to.
     let script = "(until grep -q '^State:.T' /proc/$$/status; do sleep 0.05; done
                    sleep 1.3; kill -CONT $$) & kill -STOP $$; exit 3";

@@ -219,7 +219,6 @@ fn a_control_group_that_is_gone_is_named() {
     subject.placement.control_group = Some("/sys/fs/cgroup/becalm-gone".into());
     assert_eq!(
         subject.error(),
-        "cannot start `true`: entering the control group /sys/fs/cgroup/becalm-gone: \
-         No such file or directory (os error 2) (it is gone; was it removed meanwhile?)"
+        "cannot start `true`: entering the control group /sys/fs/cgroup/becalm-gone: No such file or directory (os error 2) (it no longer exists; was it removed meanwhile?)"
     );
 }

@@ -30,7 +30,7 @@ pub struct ChangeTerms {
 
 /// A share of false alarms that the detector cannot keep to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("it is from 0.1% to 10%")]
+#[error("it must be from 0.1% to 10%")]
 pub struct FalseAlarmsError;
 
 /// Says whether the detector can keep to this share of false alarms.

@@ -16,7 +16,7 @@ use crate::revisions::GitError;
 /// Lines of a failed build that are shown.
 const SHOWN_LINES: usize = 25;
 
-/// The time that compilers are told, for those that put it into programs: any will do, as long as it is
+/// The time given to compilers, for those that put it into programs: any will do, as long as it is
 /// the same for all. <https://reproducible-builds.org/specs/source-date-epoch/>
 const TIME: &str = "1";
 
@@ -24,7 +24,7 @@ const TIME: &str = "1";
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
     /// The build command failed.
-    #[error("the build `{command}` failed ({status}); it ends with:{said}")]
+    #[error("the build `{command}` failed ({status}); its output ends with:{said}")]
     Failed {
         /// The command.
         command: String,
@@ -33,8 +33,8 @@ pub enum BuildError {
         /// The end of its output, each line after a line break.
         said: String,
     },
-    /// It ended well, without the program.
-    #[error("the build `{command}` made no {program}")]
+    /// It succeeded, but without the program.
+    #[error("the build `{command}` did not make {program}")]
     NoProgram {
         /// The command.
         command: String,
@@ -42,7 +42,7 @@ pub enum BuildError {
         program: String,
     },
     /// No file of the build has such a name.
-    #[error("{revision}: no file fits {program} in its build")]
+    #[error("{revision}: no file in its build matches {program}")]
     NoFileFits {
         /// What was built.
         revision: String,
@@ -57,7 +57,7 @@ pub enum BuildError {
         /// Why there is none.
         source: Box<BuildError>,
     },
-    /// The shell cannot be started, or its output not be kept.
+    /// The shell could not be started, or its output could not be kept.
     #[error("cannot run `{command}`: {source}")]
     Start {
         /// The command.
@@ -66,7 +66,7 @@ pub enum BuildError {
         source: std::io::Error,
     },
     /// A signal ended it.
-    #[error("stopped by signal {0} while building; nothing was measured")]
+    #[error("stopped by signal {0} during the build; nothing was measured")]
     Stopped(i32),
     /// A file of the build cannot be put in its place.
     #[error("{}: {source}", path.display())]
@@ -85,8 +85,9 @@ pub enum BuildError {
 }
 
 impl BuildError {
-    /// Says whether the build command failed or did not make the program, which says something of what was to be
-    /// built. The disk, git, the shell and a signal say nothing of it.
+    /// Says whether the build command failed or did not make the program, which is a property of
+    /// what was to be built. Errors of the disk or git, a shell that does not start and a signal
+    /// are not.
     pub fn is_of_program(&self) -> bool {
         match self {
             Self::Failed { .. } | Self::NoProgram { .. } | Self::NoFileFits { .. } => true,
@@ -105,7 +106,7 @@ impl BuildError {
         Self::Of { what, source: Box::new(self) }
     }
 
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Stopped(signal) => Fault::Signal(*signal),
@@ -138,7 +139,8 @@ pub(crate) fn build(command: &str, folder: &Path, interrupt: &Interrupt) -> Resu
     Err(BuildError::Failed { command: command.to_owned(), status, said })
 }
 
-/// Makes a file without a name. The one that it has for a moment cannot be guessed, so that nobody can be in its way.
+/// Makes a file without a name. The name that it has for a moment cannot be guessed, so that nobody
+/// can put another file there.
 fn log() -> std::io::Result<File> {
     let number = RandomState::new().build_hasher().finish();
     let path = std::env::temp_dir().join(format!("becalm-build-{number:016x}.log"));

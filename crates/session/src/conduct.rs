@@ -39,7 +39,7 @@ use crate::tuned::TunedError;
 /// What is to be measured, and how.
 #[derive(Debug)]
 pub struct Request {
-    /// The command that asks, for others who want the machine meanwhile.
+    /// The command that asks, for others who wait for the machine.
     pub command: &'static str,
     /// Which kind of record is made.
     pub kind: RecordKind,
@@ -49,7 +49,7 @@ pub struct Request {
     pub subjects: Vec<Subject>,
     /// Whether all subjects are the same program.
     pub aa: bool,
-    /// The session to go on with.
+    /// The session to continue.
     pub resumed: Option<Record>,
     /// The file that it was read from, which may be its log.
     pub resumed_from: Option<PathBuf>,
@@ -57,16 +57,16 @@ pub struct Request {
     pub arguments: Vec<String>,
     /// Which runs are traced.
     pub tracing: Tracing,
-    /// The builds that the subjects are of, if they are revisions; the caller keeps them.
+    /// The builds that the subjects come from, if they are revisions; the caller keeps them.
     pub builds: Option<Builds>,
     /// The statement that the subjects time; `None` where they are programs of their own.
     pub statement: Option<Statement>,
-    /// What a suite says of the subjects; `None` where they are of none.
+    /// What a suite says about the subjects; `None` if they are of none.
     pub suite: Option<SuitePlan>,
 }
 
 impl Request {
-    /// Returns a session of programs as they are, begun anew, by these terms.
+    /// Returns a new session of ordinary programs, by these terms.
     pub fn new(
         command: &'static str,
         kind: RecordKind,
@@ -100,11 +100,11 @@ pub struct Session {
     pub disturbed: Vec<DisturbedRun>,
     /// What ended it early.
     pub result: Result<(), SessionError<RunError>>,
-    /// What the hooks at the end gave.
+    /// The results of the hooks at the end.
     pub cleaned: Result<(), RunError>,
-    /// How subjects failed without which the session went on.
+    /// Failures of subjects without which the session continued.
     pub left_out: Vec<String>,
-    /// Its log, while that has more than was saved.
+    /// Its log, if it contains more than was saved.
     pub log: Option<SessionLog>,
     /// The signal that ended it.
     pub signal: Option<i32>,
@@ -202,7 +202,7 @@ struct Setting<'a, 'machine> {
     limits: Vec<Limit>,
 }
 
-/// What was measured, with the machine still as it was for it.
+/// What was measured, while the machine was still set up for it.
 struct Measured {
     record: Record,
     log: Option<SessionLog>,
@@ -313,9 +313,9 @@ impl Setting<'_, '_> {
     }
 }
 
-/// How the runs of a session that goes on were made, and the rule that was to end it. Where no run is added both stay
-/// so: by another rule its looks would have been other ones. The log of a comparison that nobody has seen an answer of
-/// may be ended by another rule.
+/// How the runs of a continued session were made, and the rule that should end it. If no run is
+/// added, both stay: by another rule its looks would have been different. The log of a comparison
+/// whose answer nobody has seen may be ended by another rule.
 struct Before {
     rounds: u32,
     is_answered: bool,
@@ -347,14 +347,14 @@ impl Before {
     }
 }
 
-/// Returns what a comparison that goes on has spent of its error, where its terms do not say.
+/// Returns what a continued comparison has spent of its error, if its terms do not say.
 fn spent(request: &Request) -> Option<Spent> {
     let resumed = request.resumed.as_ref()?;
     let is_comparison = request.kind == RecordKind::Comparison;
     is_comparison.then(|| resume::spent(resumed, &request.terms)).flatten()
 }
 
-/// Says whether sampling the pace of the core may help: where CPU time may decide, and where a virtual
+/// Says whether sampling the pace of the core may help: if CPU time may decide, and if a virtual
 /// machine hides who else uses the core and how fast it is. Elsewhere the evidence has both.
 fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> bool {
     let may_decide_on_cpu_time = match primary {
@@ -369,8 +369,8 @@ fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> boo
         && machine.facts.found("virtualisation").is_some()
 }
 
-/// Starts the log of a session; says among its limits why there is none. Its place follows from where the session is
-/// saved and what it was read from.
+/// Starts the log of a session; if that fails, says why among its limits. Its place follows from
+/// where the session is saved and what it was read from.
 fn start_log(
     record: &Record,
     (export, resumed_from): (Option<&std::path::Path>, Option<&std::path::Path>),

@@ -9,10 +9,10 @@ use becalm_runner::{
 /// Why there is no such environment.
 #[derive(Debug, thiserror::Error)]
 pub enum EnvironmentError {
-    /// It is no variable.
+    /// It is not a variable.
     #[error("--env {0}: expected NAME=VALUE")]
     NoVariable(String),
-    /// It cannot be handed to a program.
+    /// It cannot be passed to a program.
     #[error(transparent)]
     Refused(#[from] LaunchError),
 }

@@ -1,4 +1,4 @@
-//! Why a session was not made, or not to its end.
+//! Why a session was not made, or not finished.
 
 use becalm_lab::trace::TraceError;
 
@@ -24,9 +24,9 @@ use crate::tuned::TunedError;
 /// What an error is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// What was asked for makes no sense; nothing was begun.
+    /// The request makes no sense; nothing was started.
     Usage,
-    /// Something did not allow the measurement.
+    /// Something prevented the measurement.
     Measurement,
     /// A signal ended it.
     Signal(i32),
@@ -34,19 +34,19 @@ pub enum Fault {
     NotRestored,
 }
 
-/// Why a session was not made, or not to its end.
+/// Why a session was not made, or not finished.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Its subjects make no sense.
+    /// Its subjects are invalid.
     #[error(transparent)]
     Subjects(#[from] SubjectsError),
-    /// Its metrics make no sense.
+    /// Its metrics are invalid.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
-    /// Its suite makes no sense.
+    /// Its suite is invalid.
     #[error(transparent)]
     Suite(#[from] SuiteError),
-    /// It cannot go on.
+    /// It cannot be continued.
     #[error(transparent)]
     Resume(#[from] ResumeError),
     /// Its subjects cannot be started.
@@ -73,19 +73,19 @@ pub enum Error {
     /// A file cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Signals cannot be taken in hand.
+    /// Signal handlers cannot be installed.
     #[error("cannot install a signal handler: {0}")]
     Signals(std::io::Error),
-    /// A commit is not searched for, or not found.
+    /// A commit cannot be searched for, or was not found.
     #[error(transparent)]
     Bisect(#[from] BisectError),
     /// A statement cannot be timed.
     #[error(transparent)]
     Timeit(#[from] TimeitError),
-    /// It is not found out which mitigation helps.
+    /// The experiment on mitigations failed.
     #[error(transparent)]
     Ablate(#[from] AblateError),
-    /// A record is no pilot.
+    /// A record cannot serve as a pilot.
     #[error(transparent)]
     Pilot(#[from] PilotError),
     /// It failed, and the machine could not be put back.

@@ -1,4 +1,4 @@
-//! What a session tells while it goes on. Whoever made the request words and shows it.
+//! What a session reports while it runs. The caller puts it into words and shows it.
 
 use std::fmt;
 use std::path::Path;
@@ -34,14 +34,14 @@ pub enum Event<'a> {
     },
     /// The warm-up shows how long a suite takes.
     Outlook(SuiteOutlook),
-    /// The limits of a session that goes on were used up before: its answer stays.
+    /// The limits of a continued session were already used up: its answer stays.
     NothingAdded {
         /// Rounds that the session has.
         rounds: u32,
         /// Time that they took.
         took: Duration,
     },
-    /// The log of a session that was killed was in the way and has another name now.
+    /// The log of a session that was killed was in the way and was renamed.
     LogSetAside(&'a Path),
     /// A build command starts.
     Building(&'a str),
@@ -52,7 +52,8 @@ pub enum Event<'a> {
         /// What that is.
         commit: &'a Commit,
     },
-    /// What the build command writes in the present folder is that of the last of so many layouts.
+    /// What the build command writes in the present folder is that of the last of this many
+    /// layouts.
     LastLayoutStays(u32),
     /// A revision does not have the program, and nothing builds it.
     NotBuilt {
@@ -65,13 +66,13 @@ pub enum Event<'a> {
     Queued(&'a Queued),
     /// The service has put the machine back before the session ended.
     TimeUp(TimeUp),
-    /// An earlier becalm had left the machine changed, and this came of putting it back.
+    /// An earlier becalm had left the machine changed; this is the result of putting it back.
     Leftovers(&'a Recovered),
-    /// The machine was put back, and this came of it.
+    /// The machine was put back, with this result.
     Restored(&'a Recovered),
     /// These changes of the machine were made, or refused.
     Changed(&'a [Applied]),
-    /// Idle states that take long to leave cannot be kept off.
+    /// Idle states that take long to leave cannot be prevented.
     LatencyNotHeld(&'a std::io::Error),
     /// A control group that nobody uses any more was in the way of isolation.
     GroupRemoved(&'a str),
@@ -121,7 +122,7 @@ pub enum Event<'a> {
         stage: &'static str,
         /// Its number in the stage.
         block: u32,
-        /// Time that was used before.
+        /// Time used before.
         used: Duration,
         /// Time for all of the experiment.
         whole: Duration,
@@ -133,7 +134,7 @@ pub enum Event<'a> {
 /// What happens in a search for a commit.
 #[derive(Debug)]
 pub enum SearchEvent<'a> {
-    /// It begins, or goes on.
+    /// It starts, or continues.
     Begins {
         /// Commits after the good end.
         commits: usize,
@@ -158,7 +159,7 @@ pub enum SearchEvent<'a> {
         number: usize,
         /// The commit that was measured.
         commit: &'a Commit,
-        /// What it is, beside the good end.
+        /// Its verdict against the good end.
         verdict: &'a str,
         /// With this probability.
         probability: f64,
@@ -175,7 +176,7 @@ pub enum SearchEvent<'a> {
     Skipped(&'a Commit),
 }
 
-/// Who hears what a session tells.
+/// Receives what a session reports.
 #[derive(Clone, Copy)]
 pub struct Listener<'a>(&'a dyn Fn(Event<'_>));
 

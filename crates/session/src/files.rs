@@ -18,13 +18,13 @@ pub enum FileError {
         /// Why.
         source: std::io::Error,
     },
-    /// It is no text.
+    /// It is not text.
     #[error("cannot read {}: it is not UTF-8 text", path.display())]
     NotText {
         /// The file.
         path: PathBuf,
     },
-    /// It could not be written. What was there before is there still.
+    /// It could not be written. What was there before is still there.
     #[error("cannot write {}: {source}", path.display())]
     Write {
         /// The file.
@@ -32,7 +32,7 @@ pub enum FileError {
         /// Why.
         source: std::io::Error,
     },
-    /// It could not be written later; nothing was begun.
+    /// It could not be written later; nothing was started.
     #[error("cannot write {}: {source}", path.display())]
     NotWritable {
         /// The file.
@@ -41,17 +41,17 @@ pub enum FileError {
         source: std::io::Error,
     },
     /// Standard input where a file to write is wanted.
-    #[error("`-` is no file to write to")]
+    #[error("`-` (standard output) is not supported here; give a file")]
     Dash,
 }
 
 impl FileError {
-    /// Says whether the user named a file that cannot be used, before anything was begun.
+    /// Says whether the user named a file that cannot be used, before anything was started.
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::NotWritable { .. } | Self::Dash)
     }
 
-    /// Says whether becalm may not do it, as opposed to: there is no room, or no such folder.
+    /// Says whether becalm lacks the permission, rather than the space or the folder.
     pub fn is_refused(&self) -> bool {
         match self {
             Self::Read { source, .. }
@@ -74,11 +74,12 @@ fn as_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     String::from_utf8(bytes).map_err(|_| FileError::NotText { path: path.to_owned() })
 }
 
-/// Most that is read of one file, in bytes: more is no file of results.
+/// Most that is read of one file, in bytes: anything larger is not a file of results.
 pub const LARGEST: u64 = 2 << 30;
 
-/// Reads a file, or standard input for `-`. What has more than [`LARGEST`] bytes is refused before it fills the memory, and a
-/// device, such as `/dev/zero`, before it is read; a terminal is none, on which somebody types.
+/// Reads a file, or standard input for `-`. A file of more than [`LARGEST`] bytes is refused before
+/// it fills the memory, and a device, such as `/dev/zero`, before it is read. A terminal is
+/// allowed, as somebody types there.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
     let bytes = if path == Path::new("-") {
         let stdin = std::io::stdin();
@@ -98,7 +99,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
 fn refuse_device(file: &std::fs::File) -> std::io::Result<()> {
     let kind = file.metadata()?.file_type();
     if (kind.is_char_device() || kind.is_block_device()) && !file.is_terminal() {
-        return Err(std::io::Error::other("it is a device and no file"));
+        return Err(std::io::Error::other("it is a device, not a file"));
     }
     Ok(())
 }
@@ -107,19 +108,19 @@ fn all_of(from: impl std::io::Read) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(LARGEST + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST {
-        return Err(std::io::Error::other(format!("it has more than {} GiB", LARGEST >> 30)));
+        return Err(std::io::Error::other(format!("it is larger than {} GiB", LARGEST >> 30)));
     }
     Ok(bytes)
 }
 
-/// Writes a file beside its place and moves it there, so that a crash leaves the old one. What is
-/// no regular file (a device, a pipe) is written to and never replaced; a link keeps its target.
-/// One that was there keeps its owner.
+/// Writes a file beside its place and moves it there, so that a crash leaves the old one. Anything
+/// but a regular file (a device, a pipe) is written to and never replaced; a link keeps its target.
+/// An existing file keeps its owner.
 pub fn write_atomically(path: &Path, text: &str) -> Result<(), FileError> {
     write_bytes_atomically(path, text.as_bytes())
 }
 
-/// The same for what is no text.
+/// The same for bytes that are not text.
 pub fn write_bytes_atomically(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     write_with(path, |file| file.write_all(bytes))
 }
@@ -175,7 +176,7 @@ fn temporary_beside(path: &Path) -> PathBuf {
     beside(path, &format!(".{}.tmp", std::process::id()))
 }
 
-/// Says whether nothing may be made in a folder, as opposed to: there is no room for it.
+/// Says whether files in a folder are not permitted, rather than out of space.
 fn is_refused(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
@@ -192,7 +193,8 @@ pub fn make_folder(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Makes the folder `.becalm` that a file is to lie in, if it is to lie in one, and tells git to leave it alone.
+/// Makes the folder `.becalm` that a file should be in, if it should be in one, and makes git
+/// ignore it.
 pub fn make_own_folder(file: &Path) -> std::io::Result<()> {
     let folder = file.parent().filter(|folder| folder.file_name().is_some_and(|n| n == FOLDER));
     let Some(folder) = folder else { return Ok(()) };
@@ -200,7 +202,8 @@ pub fn make_own_folder(file: &Path) -> std::io::Result<()> {
     make_if_missing(&folder.join(".gitignore"), "*\n")
 }
 
-/// Makes a file with this in it. One that is there stays, also where somebody else makes it at the same time.
+/// Makes a file with this content. An existing one stays, even if somebody else makes it at the
+/// same time.
 pub fn make_if_missing(path: &Path, content: &str) -> std::io::Result<()> {
     match make_new_file(path) {
         Ok(mut file) => file.write_all(content.as_bytes()),
@@ -209,7 +212,7 @@ pub fn make_if_missing(path: &Path, content: &str) -> std::io::Result<()> {
     }
 }
 
-/// Makes an empty file, in place of one that is there, and never through a link.
+/// Makes an empty file, in place of an existing one, and never through a link.
 pub fn make_file(path: &Path) -> std::io::Result<std::fs::File> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -269,12 +272,12 @@ mod tests {
     fn a_device_is_refused_before_it_is_read() {
         for device in ["/dev/zero", "/dev/urandom", "/dev/full", "/dev/null"] {
             let error = read_bytes(Path::new(device)).unwrap_err().to_string();
-            assert_eq!(error, format!("cannot read {device}: it is a device and no file"));
+            assert_eq!(error, format!("cannot read {device}: it is a device, not a file"));
         }
         let zeros = std::fs::File::open("/dev/zero").unwrap();
         let path = format!("/dev/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&zeros));
         let error = read_bytes(Path::new(&path)).unwrap_err().to_string();
-        assert_eq!(error, format!("cannot read {path}: it is a device and no file"));
+        assert_eq!(error, format!("cannot read {path}: it is a device, not a file"));
     }
 
     #[test]

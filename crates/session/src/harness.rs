@@ -1,4 +1,4 @@
-//! Driving programs that time themselves: which harness they are of, and what it is started with.
+//! Driving programs that time themselves: which harness they use, and with what they are started.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,28 +15,28 @@ use becalm_runner::rounds::HarnessPlan;
 /// Why a harness cannot be driven.
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
-    /// Its flags could not be put in their places.
+    /// Its flags could not be inserted.
     #[error("--harness needs commands without a shell")]
     Shell,
     /// There is none of this name.
-    #[error("there is no such harness; there are auto, {}", names())]
+    #[error("there is no such harness; the harnesses are auto, {}", names())]
     Unknown(String),
     /// It runs all its benchmarks or none.
-    #[error("{0} cannot be told which benchmarks to run, so --filter does nothing")]
+    #[error("{0} has no way to choose benchmarks, so --filter does nothing")]
     Filter(&'static str),
     /// Its results have no place.
-    #[error("no folder for the results of {harness} can be made: {source}")]
+    #[error("cannot create a temporary folder for the results of {harness}: {source}")]
     Folder {
         /// Its name.
         harness: &'static str,
         /// Why.
         source: std::io::Error,
     },
-    /// A subject is of no harness.
-    #[error("`{0}` looks like no harness that is known")]
+    /// A subject uses no known harness.
+    #[error("`{0}` is not a program of a harness that becalm recognises")]
     NotRecognised(String),
-    /// Two subjects are of different ones.
-    #[error("`{subject}` is a program of {harness}, and one before it of {other}")]
+    /// Two subjects use different ones.
+    #[error("`{subject}` is a program of {harness}, and an earlier one of {other}")]
     Several {
         /// The subject.
         subject: String,
@@ -45,8 +45,8 @@ pub enum HarnessError {
         /// That of the others.
         other: &'static str,
     },
-    /// Nothing is to be measured.
-    #[error("there is no subject")]
+    /// There is nothing to measure.
+    #[error("no command to measure was given")]
     NoSubject,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Drive {
 /// Which harness, and what of it.
 #[derive(Debug, Clone)]
 pub struct HarnessChoice {
-    /// Which one; `None` for what the programs look like.
+    /// Which one; `None` to detect it from the programs.
     pub harness: Option<&'static Harness>,
     /// Which of its benchmarks.
     pub filter: Option<String>,
@@ -96,8 +96,8 @@ impl HarnessChoice {
     }
 }
 
-/// Finds out which harness it is and adds what it has to be told to the commands of the subjects, which
-/// start in `folder` if not here.
+/// Detects the harness and adds its flags to the commands of the subjects, which start in `folder`
+/// if not here.
 pub(crate) fn drive(
     choice: &HarnessChoice,
     subjects: &[Subject],
@@ -131,7 +131,7 @@ pub(crate) fn drive(
     Ok(Drive { plan, commands, environment })
 }
 
-/// Returns the harness that all subjects look like.
+/// Returns the harness that all subjects appear to use.
 fn common(subjects: &[Subject], folder: Option<&Path>) -> Result<&'static Harness, HarnessError> {
     let start = folder.unwrap_or(Path::new(""));
     let mut found: Option<&'static Harness> = None;
@@ -156,7 +156,8 @@ fn common(subjects: &[Subject], folder: Option<&Path>) -> Result<&'static Harnes
     found.ok_or(HarnessError::NoSubject)
 }
 
-/// Returns which flags becalm has added, for the record; the place of the results is different each time.
+/// Returns the flags that becalm has added, for the record; the place of the results is different
+/// each time.
 fn own_timing(
     harness: &Harness,
     subjects: &[Subject],

@@ -17,25 +17,25 @@ use crate::same::same_content;
 /// Layouts that are built unless the user says otherwise.
 const LAYOUTS: u32 = 10;
 
-/// What stands for the seed in a build command.
+/// The placeholder of the seed in a build command.
 pub const LINK_SEED: &str = "{link_seed}";
 
 /// Why a program cannot be built in several layouts.
 #[derive(Debug, thiserror::Error)]
 pub enum LayoutsError {
     /// The build takes no seed.
-    #[error("--layouts does nothing: the build command has no {LINK_SEED}")]
+    #[error("--layouts does nothing: the build command does not contain {LINK_SEED}")]
     NoSeed,
     /// Instructions do not depend on it.
     #[error(
-        "--backend callgrind counts instructions, which no layout changes: leave {LINK_SEED} out of --build, or \
-         say --layouts 1"
+        "--backend callgrind counts instructions, which do not depend on the layout: remove \
+         {LINK_SEED} from --build, or set --layouts 1"
     )]
     Counted,
     /// The program is not one that is built here.
-    #[error("`{0}` is no program that is built here, so it has no layouts")]
+    #[error("`{0}` is not a program that is built here, so it has no layouts")]
     NotBuilt(String),
-    /// There is no room for it, or no right to it.
+    /// There is no space for it, or no permission.
     #[error("cannot keep a copy of {}: {source}", path.display())]
     Copy {
         /// The program.
@@ -49,7 +49,7 @@ pub enum LayoutsError {
 }
 
 impl LayoutsError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoSeed | Self::Counted | Self::NotBuilt(_) => Fault::Usage,
@@ -65,7 +65,7 @@ pub struct Layouts {
     programs: Vec<Vec<PathBuf>>,
     /// The seeds of these programs.
     seeds: Vec<u32>,
-    /// How many were built, those that gave what another had given among them.
+    /// How many were built, including those identical to others.
     built: usize,
     folder: Option<WorkFolder>,
 }
@@ -133,7 +133,7 @@ impl Layouts {
         }
     }
 
-    /// Returns the programs of a subject, by the order of the seeds; none where there is one build.
+    /// Returns the programs of a subject, by the order of the seeds; none if there is one build.
     pub fn programs(&self, subject: usize) -> &[PathBuf] {
         self.programs.get(subject).map_or(&[], Vec::as_slice)
     }
@@ -208,8 +208,8 @@ impl Layouts {
             .collect()
     }
 
-    /// Leaves out the layouts in which every program is as in an earlier one: they are that layout again, and
-    /// say nothing more about others.
+    /// Removes the layouts in which every program is the same as in an earlier one: they are that
+    /// layout again, and add no information.
     pub fn leave_out_repeated(&mut self) {
         self.built = self.programs.first().map_or(0, Vec::len);
         let are_same = |a: usize, b: usize| {
@@ -233,7 +233,7 @@ impl Layouts {
         }
     }
 
-    /// Returns the seeds of the layouts that rounds run; none where there is one build.
+    /// Returns the seeds of the layouts that rounds run; none if there is one build.
     pub fn seeds(&self) -> &[u32] {
         &self.seeds
     }

@@ -1,9 +1,10 @@
-//! From a request to a record: set-up, log, going on, quiet machine, revisions, layouts, suites, harnesses.
+//! From a request to a record: set-up, log, resume, quiet machine, revisions, layouts, suites,
+//! harnesses.
 //!
-//! [`Request`] says what is measured and by which [`Terms`](becalm_model::terms::Terms); [`conduct`] carries it out and
-//! returns the [`Session`] with its record. What happens meanwhile is an [`Event`] for whoever asked; this crate
-//! prints nothing, knows no command line and no exit code. Its errors say what failed and on what, and by [`Fault`]
-//! whose fault it is.
+//! [`Request`] says what is measured and by which [`Terms`](becalm_model::terms::Terms);
+//! [`conduct`] carries it out and returns the [`Session`] with its record. What happens meanwhile
+//! is an [`Event`] for the caller; this crate prints nothing, knows no command line and no exit
+//! code. Its errors say what failed and on what, and by [`Fault`] which kind of failure it is.
 //!
 //! It may use the runner, the machine, the lab (for traces), stats and the model. Start reading in
 //! `conduct.rs`; `setup.rs` makes subjects ready to be started, `record.rs` begins and concludes a record,

@@ -114,8 +114,8 @@ impl SessionLog {
     }
 }
 
-/// Renames the log beside `export` of a session that was killed before it could save its runs, unless that is what is
-/// resumed; returns its new name.
+/// Renames the log beside `export` of a session that was killed before it could save its runs,
+/// unless that is being resumed; returns its new name.
 pub(crate) fn set_aside(
     export: Option<&Path>,
     resumed: Option<&Path>,
@@ -144,8 +144,8 @@ pub(crate) fn set_aside(
     Ok(Some(aside))
 }
 
-/// Says whether a file has everything that a log has that is of use: whoever is not killed saves the record after the
-/// last run, unless nothing was measured.
+/// Says whether a file has everything useful in a log: a session that is not killed saves its
+/// record after the last run, unless nothing was measured.
 fn is_saved(log: &Path, file: &Path) -> bool {
     let read = |path: &Path| {
         let text = std::fs::read_to_string(path).ok()?;
@@ -184,7 +184,8 @@ fn state_folder() -> Option<PathBuf> {
     Some(state.join("becalm/sessions"))
 }
 
-/// Removes all but the logs that were written to last, and those of sessions that still go on.
+/// Removes all logs but those that were written to last, and those of sessions that are still
+/// running.
 fn forget_old(folder: &Path) -> std::io::Result<()> {
     // Not by name: a session that goes on keeps the time at which it began.
     let mut logs: Vec<(SystemTime, PathBuf)> = std::fs::read_dir(folder)?

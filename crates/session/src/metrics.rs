@@ -4,38 +4,38 @@ use becalm_model::conditions::Backend;
 use becalm_model::terms::{Primary, RunTerms, Terms};
 use becalm_runner::{Extractor, MetricSpecError};
 
-/// Why metrics make no sense.
+/// Why metrics are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricsError {
     /// One cannot be read.
     #[error("{}", becalm_model::with_causes(.0))]
     Spec(#[from] MetricSpecError),
-    /// The name is taken by one that is always recorded.
-    #[error("the metric `{0}` is recorded anyway; choose another name for what is printed")]
+    /// The name belongs to one that is always recorded.
+    #[error("the metric `{0}` is always recorded; choose another name for the one to read")]
     Builtin(String),
-    /// Two have one name.
+    /// Two have the same name.
     #[error("the metric `{0}` is defined twice")]
     Twice(String),
-    /// What the subjects print would stand between the JSON.
-    #[error("--output inherit would mix what the subjects print with the JSON on standard output")]
+    /// The subjects' output would be mixed into the JSON.
+    #[error("--output inherit would mix the subjects' output with the JSON on standard output")]
     MixedOutput,
     /// The output goes to a file and is read as well.
     #[error(
-        "--output {0} cannot be had together with --metric, --metric-json, --iterations or \
+        "--output {0} cannot be combined with --metric, --metric-json, --iterations or \
          --expect-output, which read the output"
     )]
     OutputIsRead(String),
     /// It would be the simulator's.
-    #[error("with --backend callgrind {0} is the simulation's and not the program's")]
+    #[error("with --backend callgrind, {0} is that of the simulation and not of the program")]
     Simulated(String),
     /// A harness reports by itself.
     #[error(
-        "--harness reads what the benchmarks give, so --metric NAME=..., --metric-json, --iterations and \
-         --expect-output have nothing to read"
+        "--harness reads the results of the benchmarks, so --metric NAME=..., --metric-json, \
+         --iterations and --expect-output have nothing to read"
     )]
     HarnessReads,
     /// A harness needs the output.
-    #[error("--output cannot be had together with --harness")]
+    #[error("--output cannot be combined with --harness")]
     HarnessOutput,
     /// No run records what is to decide.
     #[error("no metric `{name}` is recorded here")]

@@ -1,6 +1,6 @@
 //! The known word that somebody may have meant.
 
-/// Returns the word that is nearest to `word`, if one is near enough to be a slip of it.
+/// Returns the word that is nearest to `word`, if it may be a misspelling of it.
 pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = word.to_lowercase();
     let distance = |one: &str| strsim::damerau_levenshtein(&lower, &one.to_lowercase());
@@ -13,11 +13,11 @@ pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) 
         .map(|(_, one)| one)
 }
 
-/// Says what may have been meant, or else what there is.
+/// Returns what may have been meant, or else the known words.
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
         Some(one) => format!("did you mean `{one}`?"),
-        None => format!("known are {}", known.join(", ")),
+        None => format!("the known ones are {}", known.join(", ")),
     }
 }
 
@@ -32,6 +32,6 @@ mod tests {
         assert_eq!(nearest("warm-ups", known), Some("warmup"));
         assert_eq!(nearest("Tag", known), Some("tags"));
         assert_eq!(nearest("frobnicate", known), None);
-        assert_eq!(did_you_mean("zzz", &known), "known are command, warmup, tags, env");
+        assert_eq!(did_you_mean("zzz", &known), "the known ones are command, warmup, tags, env");
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn notes_before_start(request: &Request, plan: &SpawnPlan) -> Vec<Not
     notes.into_iter().map(Note::from).collect()
 }
 
-/// Says notes and keeps them in the record, each once.
+/// Reports notes and keeps them in the record, each once.
 pub(crate) fn tell(notes: Vec<Note>, record: &mut Record, listener: Listener<'_>) {
     for note in notes {
         listener.hears(Event::Note(&note));
@@ -39,10 +39,10 @@ pub(crate) fn note_left_out(record: &mut Record, how: &str) {
     record.notes.push(SessionNote::LeftOut { failure: how.to_owned() }.into());
 }
 
-/// What a session that goes on has spent of its error in a way that its present plan does not know of.
+/// What a continued session has spent of its error in a way that its present plan does not know of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spent {
-    /// All: it had ended as planned, after so many rounds.
+    /// All: it had ended as planned, after this many rounds.
     All {
         /// The rounds.
         rounds: u32,
@@ -68,8 +68,8 @@ pub(crate) fn note_spent(record: &mut Record, spent: Option<Spent>) {
     record.notes.push(note.into());
 }
 
-/// Notes under which other conditions the first rounds of a session that goes on were measured: by another user, for
-/// example, or where other CPUs were free. What could not be controlled then is kept.
+/// Notes which conditions were different for the first rounds of a continued session: another user,
+/// for example, or other free CPUs. Limits from then are kept.
 pub(crate) fn note_other_conditions(record: &mut Record, before: &Conditions, rounds: u32) {
     let now = &record.conditions;
     let differing: Vec<Difference> = [
@@ -93,15 +93,15 @@ pub(crate) fn note_other_conditions(record: &mut Record, before: &Conditions, ro
     }
 }
 
-/// Writes a condition that may not be known.
+/// Writes a condition that may be unknown.
 fn text<T: ToString>(value: Option<&T>) -> String {
     value.map(ToString::to_string).unwrap_or_default()
 }
 
-/// As many settings that somebody else changed are noted one by one.
+/// This many settings changed by others are noted one by one.
 const MOST_NAMED: usize = 3;
 
-/// Notes the settings that were changed meanwhile, by another becalm or somebody else.
+/// Notes the settings that were changed meanwhile, by another becalm or something else.
 pub(crate) fn note_drift(record: &mut Record, by_becalm: bool) {
     let drifted = &record.conditions.knobs.drifted;
     let notes: Vec<SessionNote> = match &drifted[..] {

@@ -1,4 +1,4 @@
-//! The plan of a session, from its terms, and what is to be said of it before the first run.
+//! The plan of a session, from its terms, and what has to be said about it before the first run.
 
 use std::time::Duration;
 

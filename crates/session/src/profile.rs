@@ -18,8 +18,8 @@ pub enum ProfileError {
         /// Why.
         source: std::io::Error,
     },
-    /// Its file is wrong.
-    #[error("the profile {} makes no sense: {why}", path.display())]
+    /// Its file is invalid.
+    #[error("the profile {} is invalid: {why}", path.display())]
     Senseless {
         /// The file.
         path: PathBuf,
@@ -48,7 +48,8 @@ pub fn frequency(text: &str) -> Result<Frequency, String> {
         return if share > 0.0 && share <= 1.0 {
             Ok(Frequency::Share(share))
         } else {
-            Err("a share of the frequency without turbo lies above 0 % and up to 100 %".to_owned())
+            Err("a share of the frequency without turbo must be above 0 % and at most 100 %"
+                .to_owned())
         };
     }
     match text.parse() {
@@ -59,7 +60,7 @@ pub fn frequency(text: &str) -> Result<Frequency, String> {
     }
 }
 
-/// What a profile file may say. Words are those of the flags.
+/// What a profile file may contain. Words are those of the flags.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 struct ProfileFile {

@@ -1,4 +1,4 @@
-//! The machine during a session: tuned and isolated when asked for, watched always.
+//! The machine during a session: tuned and isolated on request, always watched.
 
 use std::cell::RefCell;
 use std::time::Duration;
@@ -26,10 +26,10 @@ use crate::unmoved::unmoved;
 #[derive(Debug, thiserror::Error)]
 pub enum QuietError {
     /// Everything else needs a CPU, too.
-    #[error("--isolate --affinity {0}: no CPU would be left to everything else")]
+    #[error("--isolate --affinity {0}: no CPU would be left for everything else")]
     NoCpuLeft(CpuSet),
     /// Isolation is of CPUs.
-    #[error("--isolate needs to know the CPUs, and --affinity none names none")]
+    #[error("--isolate needs CPUs, but --affinity none chooses none")]
     NoCpus,
     /// There is no such profile.
     #[error(transparent)]
@@ -42,13 +42,13 @@ pub enum QuietError {
     GivenUp {
         /// Why.
         error: TunedError,
-        /// What became of the machine.
+        /// What state the machine is in.
         machine: PutBack,
     },
 }
 
 impl QuietError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoCpuLeft(_) | Self::NoCpus | Self::Profile(_) => Fault::Usage,
@@ -82,7 +82,7 @@ struct State<'a> {
     applied: Vec<Applied>,
     isolation: Option<Isolation>,
     before: KnobReadings,
-    /// What somebody else had changed before isolation changed more.
+    /// What others had changed before isolation changed more.
     drifted: Vec<Moved>,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Quiet<'a> {
         })
     }
 
-    /// Returns what was changed for the session, what the settings were, and what somebody else has
+    /// Returns what was changed for the session, what the settings were, and what others have
     /// changed since.
     pub(crate) fn record(&self) -> KnobRecord {
         let state = self.state.borrow();
@@ -164,7 +164,7 @@ impl<'a> Quiet<'a> {
         }
     }
 
-    /// Says what of the quiet could not be had, and whether it lasted until the end.
+    /// Says what could not be made quiet, and whether the quiet lasted until the end.
     pub(crate) fn limits(&self) -> Vec<Limit> {
         let unmoved = unmoved(&self.machine.root, &self.state.borrow().applied);
         let slept = slept(self.suspended, becalm_machine::suspended()).map(Limit::from);
@@ -247,7 +247,8 @@ impl Isolate for Quiet<'_> {
     }
 }
 
-/// Says so if the machine was suspended between two moments, by how long it had been before each.
+/// Says so if the machine was suspended between two moments, from the time it had been suspended
+/// before each.
 fn slept(before: Duration, after: Duration) -> Option<SessionLimit> {
     // The clocks that it is the difference of are not read at the same instant.
     const NOTICED: Duration = Duration::from_secs(1);
@@ -256,8 +257,8 @@ fn slept(before: Duration, after: Duration) -> Option<SessionLimit> {
     (slept >= NOTICED).then_some(SessionLimit::Suspended { seconds })
 }
 
-/// Says whether a change that was made is one of a setting of the machine. Tasks that were moved
-/// aside are no settings, and the groups of an isolation are told in words.
+/// Says whether a change that was made is a change of a setting. Tasks that were moved aside are
+/// not settings, and the groups of an isolation are reported as text.
 fn is_setting(applied: &Applied) -> bool {
     let is_task = matches!(applied.change.target, Target::Affinity(_) | Target::Membership { .. });
     let is_made = matches!(applied.effect, Effect::Set | Effect::Otherwise { .. });

@@ -16,7 +16,7 @@ use crate::setup::Machine;
 /// Largest seed: JSON readers that keep numbers as floating point read whole numbers up to this right.
 pub const LARGEST_SEED: u64 = (1 << 53) - 1;
 
-/// Begins a record, or goes on with the one that is resumed.
+/// Begins a record, or continues the resumed one.
 pub(crate) fn record_of(
     request: Request,
     terms: Terms,
@@ -58,13 +58,13 @@ pub(crate) fn record_of(
     })
 }
 
-/// Nothing depends on the seed being hard to guess, only on its being different each time.
+/// The seed does not have to be hard to guess, only different each time.
 fn fresh_seed(now: Duration) -> u64 {
     let time = now.as_secs() << 30 ^ u64::from(now.subsec_nanos());
     (time ^ u64::from(std::process::id()) << 11) & LARGEST_SEED
 }
 
-/// Returns how long after its start the session of a saved record had got.
+/// Returns how far the session of a saved record got, as time after its start.
 pub(crate) fn end_of_last_run(record: &Record) -> Duration {
     let wall = record.metric_index(becalm_model::metric::WALL_TIME);
     let end = |run: &Run| run.started + wall.and_then(|wall| run.value(wall)).unwrap_or(0.0);
@@ -85,8 +85,8 @@ pub(crate) fn conclude(record: &mut Record, plan: &Plan) {
     }
 }
 
-/// Concludes from the runs of a log what its session would have concluded from them; says whether it was over. One
-/// that is no comparison, or of which nobody knows the terms, stays as it is.
+/// Concludes from the runs of a log what its session would have concluded; says whether it was
+/// over. It is unchanged if it is not a comparison, or if its terms are unknown.
 pub fn conclude_log(record: &mut Record) -> bool {
     let Some(terms) = record.terms.clone().filter(|_| record.kind == RecordKind::Comparison) else {
         return false;
@@ -105,7 +105,7 @@ pub fn conclude_log(record: &mut Record) -> bool {
 }
 
 /// Returns the conclusions from a session. One that is over, with its budget used up and without a
-/// decision, spends all the error that is left on this last look; one that may go on does not.
+/// decision, spends all remaining error on this last look; one that may continue does not.
 fn final_comparisons(plan: &Plan, record: &Record, is_over: bool) -> Vec<Comparison> {
     let shape = Shape::of_session(plan, record);
     let present = conclude::comparisons(record, &plan.judgement, &shape);

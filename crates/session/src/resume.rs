@@ -1,4 +1,4 @@
-//! Going on with a saved session.
+//! Continuing a saved session.
 
 use std::path::Path;
 
@@ -10,17 +10,20 @@ use crate::log::{OF_LOG, PARTIAL};
 use crate::notes::Spent;
 use crate::record::conclude_log;
 
-/// Why a session cannot go on. The file that it is saved in stays as it was.
+/// Why a session cannot be continued. The file that it is saved in stays as it was.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    /// Further runs would be made in another way.
+    /// Further runs would be made differently.
     #[error(transparent)]
     OtherRuns(#[from] OtherRuns),
     /// Other subjects.
     #[error("the subjects differ from those of the saved session: {0}")]
     Subjects(String),
     /// Another machine, or the same in another state.
-    #[error("the saved session is from another machine state: {fact} was {then}, now it is {now}")]
+    #[error(
+        "the saved session is from another machine or another state of it: {fact} was {then}, now \
+         it is {now}"
+    )]
     Machine {
         /// What differs.
         fact: &'static str,
@@ -30,15 +33,16 @@ pub enum ResumeError {
         now: String,
     },
     /// Other metrics.
-    #[error("other metrics are recorded now than in the saved session")]
+    #[error("this session records other metrics than the saved one")]
     Metrics,
 }
 
 /// Facts that have to be the same for runs to belong to one record.
 const MUST_AGREE: [&str; 4] = ["cpu_model", "kernel_release", "microcode", "cpu_online"];
 
-/// Returns where a session goes on to be saved that is read from `path`: there, wherever it was saved at first. A log
-/// beside a file is a part of that; standard input and the log of a session that was saved nowhere are no place.
+/// Returns where a session that is read from `path` will be saved: there, wherever it was saved at
+/// first. A log beside a file is a part of that; standard input and the log of a session that was
+/// saved nowhere are not places.
 pub fn exports(path: &Path, saved: &Exports) -> Exports {
     let mut exports = saved.clone();
     if path == Path::new("-") || files::is_special(path) {
@@ -56,7 +60,8 @@ pub fn exports(path: &Path, saved: &Exports) -> Exports {
     exports
 }
 
-/// Returns what a session that goes on by the terms `now` has spent of its error, where these do not say.
+/// Returns what a session that continues by the terms `now` has spent of its error, if these do not
+/// say.
 pub fn spent(record: &Record, now: &Terms) -> Option<Spent> {
     let then = record.terms.as_ref()?;
     let mut concluded = record.clone();
@@ -78,7 +83,7 @@ pub fn spent(record: &Record, now: &Terms) -> Option<Spent> {
 /// Says in which subjects two sessions differ.
 fn difference(saved: &[Subject], now: &[Subject]) -> String {
     let is_in = |all: &[Subject], name: &str| all.iter().any(|one| one.name == name);
-    let gone = saved.iter().filter(|one| !is_in(now, &one.name)).map(|one| (one, "is gone"));
+    let gone = saved.iter().filter(|one| !is_in(now, &one.name)).map(|one| (one, "is missing"));
     let new = now.iter().filter(|one| !is_in(saved, &one.name)).map(|one| (one, "is new"));
     let other = now.iter().filter(|one| is_in(saved, &one.name) && !saved.contains(one));
     let other = other.map(|one| (one, "is another command"));

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use becalm_model::{SessionNote, Subject};
 use becalm_runner::rounds::SpawnSubject;
 
-/// A command is to be measured twice after different setups: those of all subjects are over before the first run, so that
-/// what one has built the next has replaced.
+/// A command would be measured twice after different setups: all setups run before the first run,
+/// so the later one replaces what the earlier one has built.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "`{earlier}` and `{later}` are the same command after different setups, which all come before the first run: \
-     the later one would replace what the earlier one has made"
+    "`{earlier}` and `{later}` are the same command after different setups; all setups run before \
+     the first run, so the later one would replace what the earlier one made"
 )]
 pub struct ReplacedBySetup {
     /// One subject.
@@ -23,7 +23,7 @@ pub struct ReplacedBySetup {
 }
 
 /// Returns a note for every subject that is the same as an earlier one. Inside a simulation
-/// (`is_wrapped`) only commands can be told apart.
+/// (`is_wrapped`) only commands can be distinguished.
 pub(crate) fn notes(
     started: &[SpawnSubject],
     subjects: &[Subject],
@@ -39,9 +39,9 @@ pub(crate) fn notes(
     notes
 }
 
-/// Returns a note for every program whose file changed after the session that is gone on with
-/// had begun. The time of the inode counts: a program that is moved or copied into place may keep the
-/// time of its content.
+/// Returns a note for every program whose file changed after the resumed session had begun. The
+/// time of the inode counts: a program that is moved or copied into place may keep the time of its
+/// content.
 pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<SessionNote> {
     // A build is made anew for each session, of the same commit.
     let given = started.iter().filter(|subject| subject.stand.is_none());
@@ -55,7 +55,7 @@ pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<Se
     changed.map(|path| SessionNote::ProgramChanged { path: path.display().to_string() }).collect()
 }
 
-/// Refuses a command that is to be measured twice after different setups.
+/// Refuses a command that would be measured twice after different setups.
 pub(crate) fn refuse_replaced(
     started: &[SpawnSubject],
     subjects: &[Subject],
@@ -119,8 +119,8 @@ fn file(subject: &SpawnSubject) -> Option<PathBuf> {
     Some(built.unwrap_or_else(|| path.to_owned()))
 }
 
-/// Says whether two files hold the same bytes; `false` when one cannot be read. They are read
-/// piece by piece: becalm's own memory is a floor under the `max_rss` of its subjects.
+/// Says whether two files have the same bytes; `false` if one cannot be read. They are read piece
+/// by piece: becalm's own memory is a floor under the `max_rss` of its subjects.
 pub(crate) fn same_content(a: &Path, b: &Path) -> bool {
     let (Ok(facts_a), Ok(facts_b)) = (a.metadata(), b.metadata()) else { return false };
     if (facts_a.dev(), facts_a.ino()) == (facts_b.dev(), facts_b.ino()) {

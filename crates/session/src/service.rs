@@ -11,38 +11,38 @@ use serde::Deserialize;
 
 use crate::profile;
 
-/// Where that stands.
+/// Where that file is.
 pub const POLICY: &str = "/etc/becalm/service.toml";
-/// Where profiles lie that have names of their own.
+/// Where profiles are that have names of their own.
 const PROFILES: &str = "/etc/becalm/profiles";
 
-/// What is written there when the service is installed: what it does without the file, too.
+/// What is written there when the service is installed; without the file, the service does the
+/// same.
 pub const DEFAULT_POLICY: &str = "\
-# What users of the group of becalm's service may ask it for. After a change: systemctl restart becalm.service
+# What becalm's service allows the users of its group. After a change: systemctl restart becalm.service
 
-# A user may have what one of these profiles does, or less. `safe` is what nobody else on the machine will miss, `strict`
-# also what others may notice, such as stopped services. NAME is the file /etc/becalm/profiles/NAME.toml.
+# A user may request what one of these profiles does, or less. `safe` changes nothing that other users notice, `strict`
+# also what they may notice, such as stopped services. NAME is the file /etc/becalm/profiles/NAME.toml.
 profiles = [\"safe\"]
 
-# How many CPUs a user may take away from everybody else (--isolate). What runs there is outside of the limits that
-# the user's own control group has.
+# How many CPUs a user may reserve (--isolate). What runs there is outside the limits of the user's own control group.
 isolated-cpus = 0
 
-# How long a user may have the machine. Then it is put back, and the next one has it.
+# How long a user may have the machine. Then it is put back, and the next user has it.
 limit = \"1h\"
 ";
 
-/// Why nobody knows what users may have. The service does not start then.
+/// Why it is unknown what users may have. The service does not start then.
 #[derive(Debug, thiserror::Error)]
 pub enum PolicyError {
     /// A file cannot be read.
     #[error("cannot use {0}")]
     Read(String),
-    /// Somebody else than root could have written it.
+    /// Others than root could have written it.
     #[error(transparent)]
     Untrusted(#[from] Untrusted),
-    /// A file is wrong.
-    #[error("{path} makes no sense: {why}")]
+    /// A file is invalid.
+    #[error("{path} is invalid: {why}")]
     Senseless {
         /// The file.
         path: String,
@@ -60,7 +60,7 @@ struct PolicyFile {
     limit: Option<String>,
 }
 
-/// Reads what users may have; what the file does not say is as without it.
+/// Reads what users may have; the default applies to whatever the file does not say.
 pub fn policy(root: &SysRoot) -> Result<Policy, PolicyError> {
     let mut policy = Policy::default();
     if root.read(POLICY) == Reading::Absent {
@@ -81,7 +81,7 @@ pub fn policy(root: &SysRoot) -> Result<Policy, PolicyError> {
             parse_duration(&limit).map_err(|error| senseless(format!("limit: {error}")))?;
     }
     if policy.limit < Duration::from_secs(1) {
-        return Err(senseless("limit: at least 1s".to_owned()));
+        return Err(senseless("limit: must be at least 1s".to_owned()));
     }
     policy.isolated_cpus = file.isolated_cpus.unwrap_or(policy.isolated_cpus);
     Ok(policy)
@@ -95,7 +95,7 @@ fn named(root: &SysRoot, name: &str) -> Result<TuningRequest, PolicyError> {
         _ => {}
     }
     let Some(path) = place(name) else {
-        let why = format!("profiles: `{name}` has other characters than letters, digits, - and _");
+        let why = format!("profiles: the name `{name}` may have only letters, digits, - and _");
         return Err(PolicyError::Senseless { path: POLICY.to_owned(), why });
     };
     let text = read(root, &path)?;
@@ -169,7 +169,7 @@ mod tests {
             ("profile = \"safe\"\n", "unknown field"),
             ("limit = \"0s\"\n", "at least 1s"),
             ("limit = \"soon\"\n", "limit: "),
-            ("profiles = [\"../x\"]\n", "other characters"),
+            ("profiles = [\"../x\"]\n", "may have only letters"),
             ("profiles = [\"none\"]\n", "none.toml does not exist here"),
         ] {
             let error = of(&FakeTree::new().file(POLICY, text)).unwrap_err().to_string();

@@ -26,17 +26,17 @@ use crate::suite::SuitePlan;
 /// Why subjects cannot be made ready to be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// Which CPUs there are is not known.
-    #[error("cannot tell which CPUs there are: {0}")]
+    /// Which CPUs there are is unknown.
+    #[error("cannot determine the CPUs of this machine: {0}")]
     Topology(#[from] TopologyError),
-    /// The subjects' environment makes no sense.
+    /// The subjects' environment is invalid.
     #[error(transparent)]
     Environment(#[from] EnvironmentError),
-    /// A variable cannot be handed to a program.
+    /// A variable cannot be passed to a program.
     #[error(transparent)]
     Variable(#[from] LaunchError),
     /// The suite names a variable as none can be named.
-    #[error("`{subject}`: a variable cannot have the name `{name}`")]
+    #[error("`{subject}`: `{name}` cannot be the name of a variable")]
     VariableName {
         /// The benchmark.
         subject: String,
@@ -46,7 +46,7 @@ pub enum SetupError {
     /// The harness cannot be driven.
     #[error(transparent)]
     Harness(#[from] HarnessError),
-    /// The program is not there, or cannot be started.
+    /// The program does not exist, or cannot be started.
     #[error("`{subject}`: {why}")]
     Program {
         /// The subject.
@@ -65,7 +65,7 @@ pub enum SetupError {
         /// Why.
         source: std::io::Error,
     },
-    /// What runs must print cannot be read.
+    /// The expected output cannot be read.
     #[error("--expect-output: cannot read {path}: {source}")]
     Expectation {
         /// The file.
@@ -73,28 +73,28 @@ pub enum SetupError {
         /// Why.
         source: std::io::Error,
     },
-    /// How iterations are found makes no sense.
+    /// The rule that finds iterations is invalid.
     #[error("--iterations: {0}")]
     Iterations(#[from] SeriesRuleError),
     /// There is no folder in memory.
-    #[error("--in-memory: no folder can be made in {0}")]
+    #[error("--in-memory: cannot create a folder in {0}")]
     InMemory(std::io::Error),
     /// The simulator counts whole programs.
     #[error(
-        "--backend callgrind counts whole programs; benchmarks inside a harness and statements cannot be told apart \
-         by it"
+        "--backend callgrind counts whole programs; it cannot count benchmarks inside a harness, \
+         or statements, separately"
     )]
     CountedWhole,
     /// The simulator is not installed.
     #[error("--backend callgrind needs valgrind, which is not installed")]
     NoValgrind,
     /// Its counts have no place.
-    #[error("no folder for the counts can be made: {0}")]
+    #[error("cannot create a temporary folder for the counts: {0}")]
     Counts(std::io::Error),
 }
 
 impl SetupError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Topology(_)
@@ -249,14 +249,14 @@ pub(crate) fn spawn_plan(
     Ok((plan, limits))
 }
 
-/// Takes callgrind in use, if it is installed.
+/// Sets up callgrind, if it is installed.
 fn callgrind(environment: &Environment) -> Result<Callgrind, SetupError> {
     Program::resolve(&["valgrind".to_owned()], environment.get("PATH".as_ref()), None)
         .map_err(|_| SetupError::NoValgrind)?;
     ResultFolder::create().map(Callgrind::new).map_err(SetupError::Counts)
 }
 
-/// Makes the folder in memory that the subjects work in, if they are to.
+/// Makes the folder in memory that the subjects should work in, if any.
 pub fn work_folder(in_memory: bool) -> Result<Option<WorkFolder>, SetupError> {
     if !in_memory {
         return Ok(None);
@@ -264,7 +264,7 @@ pub fn work_folder(in_memory: bool) -> Result<Option<WorkFolder>, SetupError> {
     WorkFolder::create().map(Some).map_err(SetupError::InMemory)
 }
 
-/// Returns how many CPUs to choose; `None` where none are chosen, or the warm-up shows it.
+/// Returns how many CPUs to choose; `None` if none are chosen, or if the warm-up shows it.
 fn width(terms: &Terms) -> Option<Width> {
     match (&terms.runs.affinity, terms.runs.threads) {
         (Affinity::Auto, Some(threads)) => Some(Width::Several(threads)),
@@ -286,7 +286,7 @@ pub(crate) fn conditioning(terms: &Terms) -> Conditioning {
     }
 }
 
-/// In what the subjects are started before anything is learnt about them.
+/// The conditions under which the subjects start before anything is known about them.
 #[derive(Debug)]
 pub(crate) struct Surroundings {
     /// The variables they see.

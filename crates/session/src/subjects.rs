@@ -3,15 +3,15 @@
 use becalm_model::Subject;
 use becalm_model::terms::{CommandLine, RunTerms};
 
-/// Most subjects in one session: beyond that a parameter scan is surely a mistake.
+/// Most subjects in one session: a larger parameter scan is surely a mistake.
 pub const MOST_SUBJECTS: usize = 500;
 
-/// Why there are no such subjects.
+/// Why the subjects are invalid.
 #[derive(Debug, thiserror::Error)]
 pub enum SubjectsError {
     /// More than anybody measures.
     #[error(
-        "{combinations} combinations of parameters for {} are more than {MOST_SUBJECTS} subjects",
+        "{combinations} combinations of parameters for {} make more than {MOST_SUBJECTS} subjects",
         becalm_model::counted(*commands, "command")
     )]
     TooMany {
@@ -21,7 +21,7 @@ pub enum SubjectsError {
         commands: usize,
     },
     /// A parameter that changes nothing.
-    #[error("the parameter `{0}` is used nowhere; write {{{0}}} where its value goes")]
+    #[error("no command uses the parameter `{0}`; write {{{0}}} where its value goes")]
     Unused(String),
     /// The shell cannot be split into words.
     #[error("--shell {shell}: {source}")]
@@ -39,10 +39,10 @@ pub enum SubjectsError {
         /// What is wrong with it.
         source: shell_words::ParseError,
     },
-    /// A command has no word.
+    /// A command is empty.
     #[error("a command is empty")]
     Empty,
-    /// A command has what only a shell understands.
+    /// A command contains something that only a shell understands.
     #[error("`{0}` needs a shell")]
     NeedsShell(String),
     /// More names than subjects.
@@ -83,7 +83,7 @@ pub fn subjects(commands: &[CommandLine], runs: &RunTerms) -> Result<Vec<Subject
     Ok(subjects)
 }
 
-/// Says whether a parameter stands in a command or in a hook.
+/// Says whether a command or a hook uses a parameter.
 fn is_used(parameter: &str, commands: &[CommandLine], runs: &RunTerms) -> bool {
     let placeholder = format!("{{{parameter}}}");
     let hooks = [&runs.setup, &runs.prepare, &runs.conclude, &runs.cleanup];
@@ -171,7 +171,7 @@ pub fn combinations(parameters: &[Parameter]) -> Vec<Vec<(String, String)>> {
     all
 }
 
-/// Puts parameter values in place of their `{NAME}`.
+/// Substitutes parameter values for their `{NAME}`.
 pub fn fill(text: &str, values: &[(String, String)]) -> String {
     values
         .iter()

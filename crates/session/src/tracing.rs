@@ -1,4 +1,4 @@
-//! `--trace`: the kernel is traced beside a session, and who took the time is put to its runs.
+//! `--trace`: the kernel is traced beside a session, and runs are labelled with who took the time.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub enum Tracing {
     Off,
     /// All.
     Every,
-    /// Those of one subject, so that the others tell what tracing costs.
+    /// Those of one subject, so that the others show what tracing costs.
     Only(usize),
 }
 
@@ -49,7 +49,7 @@ impl<'a, 'b> Traced<'a, 'b> {
         Ok(Self { executor, tracer, tracing, is_paused: false })
     }
 
-    /// Ends the trace and puts what it gave to the runs of the record.
+    /// Ends the trace and adds its results to the runs of the record.
     pub(crate) fn finish(self, record: &mut Record, root: &SysRoot) {
         let Some(tracer) = self.tracer else { return };
         let recording = tracer.finish();

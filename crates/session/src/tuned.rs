@@ -30,22 +30,22 @@ pub enum TunedError {
         /// The signal that ended the queue, if one did.
         signal: Option<i32>,
     },
-    /// A knob is asked for that there is not.
+    /// There is no such knob.
     #[error(transparent)]
     Knob(#[from] UnknownKnob),
     /// The service of the machine does not allow it.
     #[error(transparent)]
     NotAllowed(NotAllowed),
-    /// A change cannot be noted, and so is not made.
+    /// A change cannot be journalled, and so is not made.
     #[error(transparent)]
     Journal(JournalFileError),
-    /// It is not this process that is root.
-    #[error("these changes are made by root alone, not by the steward for a user")]
+    /// This process is not root.
+    #[error("only root itself can make these changes, not the steward on behalf of a user")]
     NotByUs,
     /// The guardian does not take over.
     #[error("the guardian cannot keep the machine tuned: {0}")]
     NotKept(io::Error),
-    /// The journal does not say what is to be put back.
+    /// The journal does not say what has to be put back.
     #[error(transparent)]
     NotRestored(JournalFileError),
 }
@@ -61,7 +61,7 @@ impl From<TurnError> for TunedError {
 }
 
 impl TunedError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Begin { signal: Some(signal), .. } => Fault::Signal(*signal),
@@ -83,7 +83,7 @@ impl TunedError {
     }
 }
 
-/// What became of the machine after an error.
+/// The state of the machine after an error.
 #[derive(Debug)]
 pub enum PutBack {
     /// Nothing had been changed.
@@ -92,7 +92,7 @@ pub enum PutBack {
     Everything,
     /// Not everything could be put back.
     NotEverything,
-    /// The journal does not say what was to be put back.
+    /// The journal does not say what had to be put back.
     Unknown(Box<JournalFileError>),
 }
 
@@ -114,12 +114,12 @@ impl PutBack {
     }
 }
 
-/// What was to be done with the machine failed, and it was put back at once.
+/// An action on the machine failed, and everything was put back at once.
 #[derive(Debug)]
 pub struct GivenUp<E> {
     /// What failed.
     pub error: E,
-    /// What became of the machine.
+    /// What happened to the machine.
     pub machine: PutBack,
 }
 
@@ -131,8 +131,8 @@ pub struct Tuned<'a> {
 }
 
 impl<'a> Tuned<'a> {
-    /// Prepares everything that the first change needs; returns what an earlier becalm had left, too. Nothing is
-    /// changed yet.
+    /// Prepares everything that the first change needs; also returns what an earlier becalm left
+    /// behind. Nothing is changed yet.
     pub fn begin(
         root: &'a SysRoot,
         command: &str,
@@ -148,7 +148,7 @@ impl<'a> Tuned<'a> {
         Ok((Self { tuner, listener }, recovered))
     }
 
-    /// Does something with the machine. Where that fails everything is put back at once.
+    /// Does something with the machine. If that fails, everything is put back at once.
     pub fn attempt<T, E>(
         mut self,
         work: impl FnOnce(&mut Self) -> Result<T, E>,
@@ -162,8 +162,8 @@ impl<'a> Tuned<'a> {
         }
     }
 
-    /// Makes changes that are no matter of knobs, where this process itself may. After an error what was changed before is
-    /// there still: see [`Tuned::attempt`] and [`Tuned::finish`].
+    /// Makes changes that are not made by knobs, if this process itself may. After an error,
+    /// earlier changes are still in place: see [`Tuned::attempt`] and [`Tuned::finish`].
     pub fn apply(&mut self, changes: &[Change]) -> Result<Vec<Applied>, TunedError> {
         let own = self.tuner.own().ok_or(TunedError::NotByUs)?;
         let applied = own.apply(changes).map_err(TunedError::Journal)?;
@@ -171,7 +171,7 @@ impl<'a> Tuned<'a> {
         Ok(applied)
     }
 
-    /// Makes the changes that `situation` comes to, likewise, and returns what was planned in the end: see
+    /// Makes the changes for `situation`, in the same way, and returns the final plan: see
     /// [`becalm_machine::tune::Tuning::turn`].
     pub fn carry_out(
         &mut self,
@@ -182,7 +182,7 @@ impl<'a> Tuned<'a> {
         Ok(done)
     }
 
-    /// Takes CPUs away from everything else, likewise.
+    /// Takes CPUs away from everything else, in the same way.
     pub fn isolate(
         &mut self,
         request: IsolationRequest,
@@ -237,7 +237,7 @@ pub fn is_restored(recovered: &Recovered) -> bool {
     !is_stale && recovered.left().is_empty() && !matches!(recovered, Recovered::SetAside { .. })
 }
 
-/// Returns one line for each change that did not have the wanted effect.
+/// Returns one line for each change that did not have the requested effect.
 pub fn failures(applied: &[Applied]) -> Vec<String> {
     applied.iter().filter_map(failure).collect()
 }
@@ -248,8 +248,10 @@ fn failure(applied: &Applied) -> Option<String> {
     let what = match &applied.effect {
         _ if !applied.is_failure() => return None,
         Effect::Refused { reason, .. } => format!("the kernel refused {new}: {reason}"),
-        Effect::Ignored => format!("the kernel took {new} and kept the old value"),
-        Effect::Otherwise { now } => format!("set to {new}, the kernel made it {}", shown(now)),
+        Effect::Ignored => format!("the kernel accepted {new} but kept the old value"),
+        Effect::Otherwise { now } => {
+            format!("set to {new}, which the kernel changed to {}", shown(now))
+        }
         Effect::Set | Effect::Guarded => return None,
     };
     Some(format!("{knob}: {target}: {what}"))

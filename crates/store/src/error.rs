@@ -10,7 +10,7 @@ pub enum StoreError {
         place: String,
     },
     /// The place cannot be understood.
-    #[error("{place} is no place for a history: {problem}")]
+    #[error("{place} cannot hold a history: {problem}")]
     HistoryLocation {
         /// The place, without a password.
         place: String,
@@ -19,8 +19,8 @@ pub enum StoreError {
     },
     /// The history was made by a newer becalm.
     #[error(
-        "the history at {place} has version {found} and was made by a newer becalm; this one knows versions up to \
-         {known}, and leaves it as it is"
+        "the history at {place} has version {found} and was made by a newer becalm; this one \
+         knows versions up to {known}, and did not change it"
     )]
     TooNew {
         /// The place, without a password.
@@ -32,8 +32,8 @@ pub enum StoreError {
     },
     /// The history was made by an older becalm and can only be read here.
     #[error(
-        "the history at {place} has version {found} and has to be brought to version {known}, but it cannot be written \
-         here"
+        "the history at {place} has version {found} and needs an upgrade to version {known}, but \
+         it cannot be written here"
     )]
     TooOld {
         /// The place, without a password.
@@ -45,7 +45,8 @@ pub enum StoreError {
     },
     /// The disk is full.
     #[error(
-        "the disk of the history at {place} is full: nothing was changed, and what was there is whole"
+        "the disk of the history at {place} is full: nothing was changed, and the existing data \
+         are intact"
     )]
     Full {
         /// The place, without a password.
@@ -53,7 +54,8 @@ pub enum StoreError {
     },
     /// Somebody else wrote for too long.
     #[error(
-        "somebody else has been writing to the history at {place} for {seconds} s: nothing was changed"
+        "another program has been writing to the history at {place} for {seconds} s: nothing was \
+         changed"
     )]
     Busy {
         /// The place, without a password.
@@ -63,8 +65,8 @@ pub enum StoreError {
     },
     /// The connection broke while it was not known whether the last change is kept.
     #[error(
-        "the connection to {place} broke while a change was being kept: whether it is cannot be told ({problem}). \
-         Doing it again is safe"
+        "the connection to {place} broke while a change was being saved, so it is unknown whether \
+         the change was saved ({problem}). It is safe to do it again"
     )]
     Unknown {
         /// The place, without a password.

@@ -174,7 +174,7 @@ fn of_each(text: &str) -> String {
     values.join(" ")
 }
 
-/// Returns a short hash of these facts. One that is not known is another than any value.
+/// Returns a short hash of these facts. One that is unknown is another than any value.
 pub fn fingerprint(facts: &BTreeMap<String, String>, split: &[String]) -> String {
     let mut names: Vec<&String> = split.iter().collect();
     names.sort_unstable();

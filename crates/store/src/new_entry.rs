@@ -25,7 +25,7 @@ pub struct NewEntry {
     pub measured: f64,
     /// The commit, where it is known.
     pub commit: Option<Commit>,
-    /// The branch; empty where it is not known.
+    /// The branch; empty if it is unknown.
     pub branch: String,
     /// Whether the working tree had changes that no commit has.
     pub dirty: bool,
@@ -64,12 +64,13 @@ pub struct NewPoint {
     pub runs: u32,
 }
 
-/// What became of a new entry.
+/// What happened to a new entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
     /// It is in the history under this number.
     New(EntryId),
-    /// It is in the history under this number with so many values, those that were not there at its place in time.
+    /// It is in the history under this number with this many values, those that were not there at
+    /// its place in time.
     Completed(EntryId, usize),
     /// It was there already, under this number, and nothing was changed.
     Known(EntryId),

@@ -1,7 +1,7 @@
 //! The points of one entry as one row keeps them.
 //!
-//! 28 bytes each, little-endian: series (8), value (8), error (8; NaN where it is not known), runs (4); sorted
-//! by series.
+//! 28 bytes each, little-endian: series (8), value (8), error (8; NaN if it is unknown), runs (4);
+//! sorted by series.
 
 /// One point without its entry.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -223,8 +223,8 @@ fn config(url: &str) -> Result<Config, StoreError> {
     Ok(config)
 }
 
-const NO_TLS: &str = "it asks for TLS, which this becalm cannot do: connect through a tunnel (ssh -L) or a Unix socket, \
-                      or leave the sslmode out where the network is trusted";
+const NO_TLS: &str = "it requires TLS, which this becalm does not support: connect through a tunnel (ssh -L) or a \
+     Unix socket, or drop sslmode if the network is trusted";
 
 /// Returns where a server is, without the password.
 fn shown(config: &Config) -> String {
@@ -285,7 +285,7 @@ mod tests {
     fn tls_is_refused_and_not_left_out() {
         for mode in ["require", "verify-full", "verify-ca"] {
             let told = config(&format!("postgresql://h/x?sslmode={mode}")).unwrap_err();
-            assert!(told.to_string().contains("it asks for TLS"), "{told}");
+            assert!(told.to_string().contains("it requires TLS"), "{told}");
         }
         assert!(config("postgresql://h/x?sslmode=prefer").is_ok());
     }

@@ -80,9 +80,11 @@ impl Sqlite {
         if stamp.2 {
             return Err(StoreError::Database {
                 place: path.display().to_string(),
-                problem: "its last writer left a log (the file that ends in -wal), which can only be read where it can \
-                          be written to: open it once with the permission to write, or copy both files elsewhere"
-                    .to_owned(),
+                problem:
+                    "its last writer left a log (the file that ends in -wal), which can be read \
+                     only with write permission: open it once with that permission, or copy both \
+                     files elsewhere"
+                        .to_owned(),
             });
         }
         let name =
@@ -131,8 +133,10 @@ impl Sqlite {
         match &self.unchanged {
             Some((path, before)) if stamp(path) != *before => Err(StoreError::Database {
                 place: self.place.clone(),
-                problem: "somebody wrote to it while it was read from a place that cannot be written to; try again"
-                    .to_owned(),
+                problem:
+                    "another program wrote to it while becalm read it without write permission; \
+                     try again"
+                        .to_owned(),
             }),
             _ => Ok(()),
         }
@@ -162,7 +166,7 @@ impl Database for Sqlite {
         if application != APPLICATION && (tables > 0 || application != 0) {
             return Err(StoreError::HistoryLocation {
                 place: self.place.clone(),
-                problem: "it is a database of another program, and was left as it is".to_owned(),
+                problem: "it is a database of another program, so it was not changed".to_owned(),
             });
         }
         Ok(version)
@@ -289,7 +293,7 @@ fn told_at(place: &str, error: &rusqlite::Error) -> StoreError {
         }
         Some(ErrorCode::NotADatabase) => StoreError::HistoryLocation {
             place,
-            problem: "the file is no SQLite database".to_owned(),
+            problem: "the file is not an SQLite database".to_owned(),
         },
         Some(ErrorCode::DatabaseCorrupt) => {
             StoreError::Damaged { place, problem: error.to_string() }

@@ -38,9 +38,9 @@ pub struct FakeMachine {
     pub allowed: &'static str,
     /// Device interrupts since boot of each CPU, in order; missing ones are 10.
     pub interrupts: Vec<u64>,
-    /// How much the firmware prefers each full core, in order; empty where it does not say.
+    /// How much the firmware prefers each full core, in order; empty if it does not say.
     pub preferences: Vec<u64>,
-    /// From each node to each, as the kernel writes them; empty where it does not.
+    /// From each node to each, as the kernel writes them; empty if it does not.
     pub distances: &'static [&'static str],
     /// Whether the machine shows frequencies, as real hardware does and most VMs do not.
     pub cpufreq: bool,

@@ -154,7 +154,7 @@ fn both(
     late.into_iter().map(seen).collect()
 }
 
-/// Returns the ranking of the probe. It leaves CPUs out on which another becalm measures; then it is
+/// Returns the ranking of the probe. It leaves CPUs out on which another becalm is measuring; then it is
 /// asked again.
 fn ranking(becalm: &Path, cpus: &CpuSet, args: &Args) -> Result<Vec<Value>> {
     let duration = format!("{}s", args.seconds);
@@ -162,7 +162,9 @@ fn ranking(becalm: &Path, cpus: &CpuSet, args: &Args) -> Result<Vec<Value>> {
     for _ in 0..ATTEMPTS {
         let said = capture(Command::new(becalm).args(probe).args(["--duration", &duration]));
         let text = match said {
-            Err(error) if error.to_string().contains("another becalm measures") => String::new(),
+            Err(error) if error.to_string().contains("another becalm is measuring") => {
+                String::new()
+            }
             said => said?,
         };
         let document: Value = serde_json::from_str(&text).unwrap_or_default();

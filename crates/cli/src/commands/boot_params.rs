@@ -17,8 +17,8 @@ use crate::ui::Ui;
 
 /// Show the boot parameters that reserve CPUs for measurements
 ///
-/// Nothing is changed. --write-dropin writes one file into the boot loader's folder for such files,
-/// and --remove-dropin takes exactly that file away.
+/// becalm changes no settings. --write-dropin writes one file into the boot loader's drop-in
+/// folder, and --remove-dropin removes that file only.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "one for each flag")]
 pub(crate) struct Args {
@@ -26,16 +26,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", required_unless_present = "remove_dropin")]
     cpus: Option<CpuSet>,
 
-    /// Also take these CPUs out of the scheduler's balancing from the boot on (isolcpus=domain), which
-    /// keeps all threads of a program on one CPU unless each is pinned
+    /// Also take these CPUs out of the scheduler's load balancing from boot on (isolcpus=domain);
+    /// this keeps all threads of a program on one CPU unless each is pinned
     #[arg(long)]
     full_isolation: bool,
 
-    /// Also these further parameters, by name (comma-separated): the text without --also says what each does
+    /// Also these parameters, by name (comma-separated); without --also, the output explains each
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     also: Vec<String>,
 
-    /// Write the parameters into a file of our own for the boot loader
+    /// Write the parameters to a drop-in file for the boot loader
     #[arg(long, conflicts_with = "remove_dropin")]
     write_dropin: bool,
 
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
 }
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.write_dropin {
         let (loader, path) = write_dropin(&root, &document.line).map_err(failed)?;
         ui.say(format!("Wrote {path}. {}", activation(loader, &root)));
-        ui.say("`becalm boot-params --remove-dropin` takes it away again.");
+        ui.say("`becalm boot-params --remove-dropin` removes it again.");
     }
     Ok(Exit::Done)
 }
@@ -85,7 +85,7 @@ fn document(
 }
 
 fn activation(loader: Loader, root: &SysRoot) -> String {
-    format!("It counts after `{}` and a restart.", loader.activation(root).join("; "))
+    format!("It takes effect after `{}` and a restart.", loader.activation(root).join("; "))
 }
 
 fn failed(error: DropinError) -> CommandError {

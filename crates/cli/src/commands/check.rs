@@ -13,11 +13,11 @@ use crate::ui::Ui;
 
 /// Show what makes this machine noisy, worst first, with remedies
 ///
-/// Exits with 0 where the machine is quiet and with 1 where something is severe or noise; notes do not
+/// Exits with 0 if the machine is quiet and with 1 if a finding is severe or noise; notes do not
 /// count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Also show what is only worth knowing, and what cannot be read
+    /// Also show notes, and what cannot be read
     #[arg(short, long)]
     verbose: bool,
 
@@ -25,7 +25,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Check the machine captured in this folder, which has `proc` and `sys` in it (see `becalm
+    /// Check the machine captured in this folder, which contains `proc` and `sys` (see `becalm
     /// machine dump`)
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
@@ -43,13 +43,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let detail = if args.verbose { Detail::Full } else { Detail::Short };
         ui.print(&checkup_text(&checkup, ui.style().width, detail))?;
         if root.is_live() && nothing_is_measured(&checkup) {
-            ui.say("How large they are here: sudo becalm noise ablate array-sum");
+            ui.say("To measure how large they are here: sudo becalm noise ablate array-sum");
         }
     }
     Ok(if checkup.is_noisy() { Exit::No } else { Exit::Done })
 }
 
-/// Says whether settings can be mended here, and nobody has measured what that does.
+/// Says whether settings could be improved here, and nobody has measured the effect of that yet.
 fn nothing_is_measured(checkup: &Checkup) -> bool {
     let is_mended_by_a_knob = |one: &Finding| matches!(one.fix, Fix::Knob(_));
     checkup.findings.iter().any(is_mended_by_a_knob)

@@ -19,29 +19,32 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
     let (terms, arguments, resumed) =
         begun("compare", &args.flags, given, |before| args.terms(before), ui)?;
     let mut revisions = None;
-    let subjects = match &terms.source {
-        SubjectSource::Revisions { revisions: names, command } => {
-            match build(names, command, &terms, ui)? {
-                Builds::Same(_) if resumed.is_some() => {
-                    return Err(CommandError::usage(
-                        "the revisions have one program now, and the saved session measured several",
+    let subjects =
+        match &terms.source {
+            SubjectSource::Revisions { revisions: names, command } => {
+                match build(names, command, &terms, ui)? {
+                    Builds::Same(_) if resumed.is_some() => {
+                        return Err(CommandError::usage(
+                        "the revisions now have the same program, and the saved session measured \
+                         several",
                     )
-                    .hint("name the commits that it measured; the file stays as it was"));
-                }
-                Builds::Same(why) => return say_same(why, terms, arguments, ui),
-                Builds::Different(built) => {
-                    let (built, subjects) = *built;
-                    revisions = Some(built);
-                    subjects
+                    .hint("give --rev the commits that the session measured; the file was not \
+                         changed"));
+                    }
+                    Builds::Same(why) => return say_same(why, terms, arguments, ui),
+                    Builds::Different(built) => {
+                        let (built, subjects) = *built;
+                        revisions = Some(built);
+                        subjects
+                    }
                 }
             }
-        }
-        source => subjects_of(source, &terms.runs)?,
-    };
+            source => subjects_of(source, &terms.runs)?,
+        };
     let aa = matches!(terms.source, SubjectSource::Itself { .. });
     if subjects.len() < 2 {
-        return Err(CommandError::usage("there is nothing to compare: only one command").hint(
-            "give two commands, or use --aa to compare a command with itself, or `becalm run`",
+        return Err(CommandError::usage("nothing to compare: only one command was given").hint(
+            "give two commands, add --aa to compare the command with itself, or use `becalm run`",
         ));
     }
     if aa && subjects.len() > 2 {
@@ -51,7 +54,8 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
         && let Stop::Until { minimum, budget: Some(budget), .. } = terms.stop
     {
         ui.say(format!(
-            "takes {} s, less if every benchmark is decided before, and more if {minimum} rounds take longer",
+            "takes {} s, less if every benchmark is decided earlier, and more if {minimum} rounds \
+             take longer",
             budget.as_secs()
         ));
     }
@@ -77,7 +81,7 @@ fn subjects_of(source: &SubjectSource, runs: &RunTerms) -> Result<Vec<Subject>, 
     })
 }
 
-/// What the builds of several revisions came to.
+/// What the builds of several revisions led to.
 enum Builds {
     /// The program is the same in all of them; why.
     Same(SessionNote),
@@ -92,13 +96,15 @@ fn build(
     ui: &Ui,
 ) -> Result<Builds, CommandError> {
     if names.len() < 2 {
-        return Err(CommandError::usage("one revision is compared with nothing")
-            .hint("give --rev twice, as in --rev main --rev HEAD"));
+        return Err(CommandError::usage(
+            "only one revision was given, so there is nothing to compare it with",
+        )
+        .hint("give --rev twice, as in --rev main --rev HEAD"));
     }
     let runs = &terms.runs;
     if runs.in_memory || !runs.parameters.is_empty() {
         return Err(CommandError::usage(
-            "--rev cannot be had together with --in-memory or with parameters",
+            "--rev cannot be combined with --in-memory or with parameters",
         ));
     }
     let one = RunTerms { names: Vec::new(), ..runs.clone() };

@@ -1,4 +1,4 @@
-//! `becalm demo`: the main job on the machine at hand, in under a minute.
+//! `becalm demo`: what becalm is for, on this machine, in under a minute.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,12 +14,13 @@ use crate::exit::Exit;
 use crate::measuring::{Finished, conduct};
 use crate::ui::Ui;
 
-/// Show the main job on this machine in under a minute
+/// Show what becalm does, on this machine, in under a minute
 ///
-/// It shows the facts of this machine, its noise floor, and a comparison with a program that does 2 % more work.
+/// It shows the facts about this machine, its noise floor, and a comparison with a program that
+/// does 2 % more work.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where the HTML report goes
+    /// File for the HTML report
     #[arg(long, value_name = "FILE", default_value = "becalm-demo.html")]
     output: PathBuf,
 }
@@ -27,7 +28,7 @@ pub(crate) struct Args {
 /// Amount of work of the baseline; the candidate does 2 % more.
 const AMOUNT: u64 = 10_000;
 
-/// Time for the A/A; the comparison may take twice as long.
+/// Time for the A/A comparison; the other one may take twice as long.
 const AA_BUDGET: Duration = Duration::from_secs(8);
 
 /// Most rounds of each: enough for a floor well below 1 % on a quiet machine.
@@ -52,7 +53,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
 
     ui.print(&format!("{}\n\n", machine_line(&Machine::read()?.facts)))?;
-    ui.print("1. The same program twice: what can this machine resolve?\n\n")?;
+    ui.print("1. The same program twice: how small a change can this machine resolve?\n\n")?;
     let aa = session(vec![subject("workload", AMOUNT), subject("same again", AMOUNT)], true, ui)?;
     ui.print(&verdict_text(&aa.record, ui.style()))?;
     let (same, same_disturbed) = (aa.record.clone(), aa.disturbed.clone());
@@ -74,10 +75,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
 
     ui.print(&format!(
-        "\nThe report with every run is in {}.\n\nNext:\n  \
-         becalm compare ./old ./new       which of two programs is faster, and by how much\n  \
-         becalm compare --aa ./program    what this machine can resolve with your program\n  \
-         becalm check                     what makes this machine noisy\n",
+        "\nThe report with every run is in {}.\n\nNext:\n  becalm compare ./old ./new       which \
+         of two programs is faster, and by how much\n  becalm compare --aa ./program    the \
+         smallest change detectable here with your program\n  becalm check                     \
+         what makes this machine noisy\n",
         args.output.display()
     ))?;
     Ok(Exit::Done)
@@ -96,7 +97,7 @@ fn session(subjects: Vec<Subject>, aa: bool, ui: &Ui) -> Result<Finished, Comman
     conduct(Request { aa, ..Request::new("demo", kind, terms, subjects, arguments) }, ui)
 }
 
-/// Passes on an interruption or a failure, after what was measured was shown.
+/// Passes on an interruption or a failure, after showing what was measured.
 fn ended_early(finished: Finished) -> Result<Option<Exit>, CommandError> {
     match (finished.failure, finished.signal) {
         (Some(error), _) => Err(error),

@@ -18,7 +18,7 @@ use crate::ui::Ui;
 
 use crate::flags::compare::margin;
 
-/// Smallest relative change that matters where nobody says another.
+/// Smallest relative change that matters, if neither flag nor suite sets one.
 const DEFAULT_MARGIN: f64 = 0.01;
 
 /// Compare two results that were measured separately
@@ -26,28 +26,29 @@ const DEFAULT_MARGIN: f64 = 0.01;
 /// They may be saved records or files of other tools. Because they were measured at different times, the interval
 /// does not cover drift of the machine between them; `becalm compare` measures both in turns.
 ///
-/// Processes are what is compared: of many values that were timed inside one process the median counts.
-/// Results from different processors are refused. With one file its subjects are compared with the
-/// first: over the rounds, if becalm measured them in turns, and at the metrics that decided there.
+/// The unit of comparison is the process: if a process has many values, their median counts.
+/// Results from different processors are refused. If you give one file, its other subjects are
+/// compared with its first: over the rounds if becalm measured them in turns, and on the metrics
+/// that decided there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The baseline: what `run`, `compare` or `import` saved, or a file or folder of another tool
     old: PathBuf,
     /// The candidate
     new: Option<PathBuf>,
-    /// Metric to compare: its name, or a measure of benchmarks such as `B/op`; by default what the
-    /// benchmarks are about, or else the wall time; of --backend callgrind the instructions, and only
-    /// what is counted
+    /// Metric to compare: its name, or a measure of benchmarks such as `B/op` [default: the main
+    /// metric of each benchmark, else the wall time; with --backend callgrind the instructions and
+    /// other counts]
     #[arg(long)]
     metric: Option<String>,
-    /// Smallest relative change that matters; 0 asks for a difference only. Without it what the suite of the
-    /// candidate says, or else 1%
+    /// Smallest relative change that matters; 0 tests for any difference [default: the margin of
+    /// the candidate's suite, else 1%]
     #[arg(long, value_name = "SHARE", value_parser = margin)]
     margin: Option<f64>,
     /// Confidence of all verdicts together
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
     confidence: f64,
-    /// Compare although the processors differ
+    /// Compare even if the processors differ
     #[arg(long)]
     across_machines: bool,
     /// Print the comparisons as JSON
@@ -108,12 +109,12 @@ fn read_both(old: &Path, new: &Path) -> Result<(Record, Record), CommandError> {
     Ok((old?, new?))
 }
 
-/// Says how what is compared was measured. Other tools measure one subject after the other.
+/// Says how the compared results were measured. Other tools measure one subject after the other.
 fn sides(old: &Record, is_one_file: bool) -> Sides {
     if is_one_file && old.kind != RecordKind::Import { Sides::InTurns } else { Sides::Apart }
 }
 
-/// Returns which metric of which subjects is compared, metric by metric: where both sides have it.
+/// Returns which metric of which subjects is compared, metric by metric, if both sides have it.
 fn pairings(
     (old, new): (&Record, &Record),
     metrics: &[String],
@@ -140,13 +141,15 @@ fn pairings(
 
 fn no_pair(is_one_file: bool) -> CommandError {
     if is_one_file {
-        return CommandError::usage("the file has one subject, which is compared with nothing");
+        return CommandError::usage(
+            "the file has only one subject, so there is nothing to compare it with",
+        );
     }
     CommandError::usage("the two files have no subject in common")
-        .hint("subjects are matched by name; a file with one subject matches any other with one")
+        .hint("subjects are matched by name; two files with one subject each always match")
 }
 
-/// Facts without which two results have nothing to do with each other.
+/// Facts that must be equal for two results to be comparable.
 const SAME: [&str; 2] = ["cpu_model", "architecture"];
 
 fn refuse_other_machine(old: &Record, new: &Record) -> Result<(), CommandError> {
@@ -156,10 +159,13 @@ fn refuse_other_machine(old: &Record, new: &Record) -> Result<(), CommandError> 
             && before != after
         {
             return Err(CommandError::usage(format!(
-                "these were measured on different machines: {key} is {before} in the old one and \
-                 {after} in the new one"
+                "the results were measured on different machines: {key} is {before} in the old \
+                 one and {after} in the new one"
             ))
-            .hint("--across-machines compares them all the same, which says nothing about a change of the program"));
+            .hint(
+                "--across-machines compares them anyway; the difference then says nothing about \
+                 the program",
+            ));
         }
     }
     Ok(())
@@ -181,14 +187,14 @@ fn subjects(old: &Record, new: &Record, is_one_file: bool) -> Vec<(usize, usize)
         .collect()
 }
 
-/// Returns where each name stands, of several the first.
+/// Returns the place of each name, the first one of several.
 fn places<'a>(
     names: impl DoubleEndedIterator<Item = &'a str> + ExactSizeIterator,
 ) -> HashMap<&'a str, usize> {
     names.enumerate().rev().map(|(at, name)| (name, at)).collect()
 }
 
-/// Returns the metrics that two records have by one name, as each has them.
+/// Returns the metrics that two records have under the same name, as each has them.
 fn in_both<'a>(old: &'a Record, new: &'a Record) -> impl Iterator<Item = [&'a Metric; 2]> {
     let in_new = places(new.metrics.iter().map(|metric| metric.name.as_str()));
     let pair = move |one: &'a Metric| Some([one, &new.metrics[*in_new.get(one.name.as_str())?]]);
@@ -256,7 +262,7 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     Err(quantities.iter().map(note_sentence).fold(refused, CommandError::hint))
 }
 
-/// Says which benchmarks and metrics have another unit or direction in each of the two.
+/// Lists the benchmarks and metrics that differ in unit or direction between the two.
 fn other_quantities(old: &Record, new: &Record) -> Vec<Note> {
     let other = in_both(old, new).filter(|[before, after]| !before.is_same_quantity(after));
     let told = other.map(|[before, after]| {
@@ -266,7 +272,7 @@ fn other_quantities(old: &Record, new: &Record) -> Vec<Note> {
     told.collect()
 }
 
-/// Says which subjects and benchmarks only one of the two has.
+/// Lists the subjects and benchmarks that only one of the two has.
 fn one_sided(old: &Record, new: &Record, is_one_file: bool) -> Vec<Note> {
     if is_one_file {
         return Vec::new();

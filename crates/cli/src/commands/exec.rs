@@ -1,4 +1,5 @@
-//! `becalm exec`: the measures that a process can take for itself, in front of any command.
+//! `becalm exec`: applies to its own process what a process can set for itself, then starts a
+//! command.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,12 +15,12 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::choices::{ASLR, LAYOUT, MALLOC, THP, one_of};
 
-/// Start a command under the conditions of `run` and `compare`
+/// Start a command under the same conditions as `run` and `compare`
 ///
-/// CPUs, scheduling class, niceness, address space layout, environment and control group are set for this
-/// process, which then is the command: nothing of becalm is left, nothing is measured, and nothing else
-/// on the machine is changed. It is meant to stand in front of the command in the configuration of
-/// another harness.
+/// becalm sets CPUs, scheduling class, niceness, address space layout, environment and control
+/// group for its own process, and then becomes the command: no becalm process stays behind, nothing
+/// is measured, and nothing else on the machine changes. Use it as a prefix of the command in the
+/// configuration of another harness.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Program and arguments, after `--`
@@ -28,8 +29,8 @@ pub(crate) struct Args {
     /// CPUs of the command: `auto`, `none` or a list such as 2-3
     #[arg(long, default_value = "auto")]
     affinity: Affinity,
-    /// How many threads it has: so many CPUs are chosen, and no other becalm takes them meanwhile; without
-    /// it, it gets all CPUs that suit a measurement
+    /// Number of threads of the command: becalm chooses that many CPUs, and no other becalm uses
+    /// them meanwhile [default: all CPUs that suit a measurement]
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Scheduling class: `other` or `fifo:N`
@@ -41,7 +42,7 @@ pub(crate) struct Args {
     /// Address space layout randomisation
     #[arg(long, value_parser = one_of(ASLR, Aslr::name), default_value_t = Aslr::On)]
     aslr: Aslr,
-    /// Vary the size of the environment, and with it the start of the stack, from start to start
+    /// Vary the size of the environment, and with it the start of the stack, at every start
     #[arg(long, value_parser = one_of(LAYOUT, Padding::name), default_value_t = Padding::Randomise)]
     layout: Padding,
     /// Start with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
@@ -50,22 +51,22 @@ pub(crate) struct Args {
     /// Set a variable
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
-    /// Memory that it frees: with `keep`, glibc's allocator never gives it back to the kernel
+    /// Freed memory: with `keep`, glibc's allocator never returns it to the kernel
     #[arg(long, value_parser = one_of(MALLOC, Malloc::name), value_name = "WHAT", default_value_t = Malloc::Left)]
     malloc: Malloc,
-    /// NUMA nodes on which its memory has to lie: `auto` (those of its CPUs), `off` or a list such as 0-1
+    /// NUMA nodes for its memory: `auto` (those of its CPUs), `off` or a list such as 0-1
     #[arg(long, value_name = "NODES", default_value = "off")]
     membind: Membind,
     /// Transparent huge pages
     #[arg(long, value_parser = one_of(THP, Thp::name), value_name = "WHAT", default_value_t = Thp::Inherit)]
     thp: Thp,
-    /// Control group to enter, by its folder
+    /// Control group to enter, given by its folder
     #[arg(long, value_name = "FOLDER")]
     cgroup: Option<PathBuf>,
     /// Under sudo, stay root instead of becoming the user who called sudo
     #[arg(long)]
     keep_root: bool,
-    /// Under sudo, let it start programs with rights of their own, such as `sudo` and `ping`
+    /// Under sudo, allow it to start setuid programs such as `sudo` and `ping`
     #[arg(long)]
     keep_privileges: bool,
 }
@@ -105,7 +106,8 @@ fn memory_of(cpus: &becalm_model::CpuSet) -> Result<Option<NodeSet>, CommandErro
     Ok(Machine::read()?.topology.memory_of(cpus))
 }
 
-/// Chooses CPUs as for a measurement. Those of a known number of threads are leased to the command.
+/// Chooses CPUs as for a measurement. If the number of threads is known, the command leases its
+/// CPUs.
 fn chosen(threads: Option<NonZeroUsize>) -> Result<becalm_model::CpuSet, CommandError> {
     let machine = Machine::read()?;
     let chooser = Chooser::new(&machine.root, &machine.topology);
@@ -120,7 +122,7 @@ fn chosen(threads: Option<NonZeroUsize>) -> Result<becalm_model::CpuSet, Command
     Ok(choice.subject)
 }
 
-/// Draws a padding; nothing depends on its being hard to guess.
+/// Draws a padding; it does not have to be hard to guess.
 fn drawn() -> u32 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seed = u64::from(now.subsec_nanos()) ^ u64::from(std::process::id()) << 32;

@@ -15,28 +15,30 @@ use crate::ui::Ui;
 
 /// Write saved results as files of other tools
 ///
-/// Reads what `becalm run` and `becalm compare` saved with --export-json, and the files of other tools, so
-/// that it also turns one tool's files into another's. Several files are taken as further processes of the
-/// same benchmarks. becalm reports on standard error what a format cannot hold.
+/// Reads what `becalm run` and `becalm compare` saved with --export-json, and the files of other
+/// tools, so it also converts between other tools' formats. Several files count as further
+/// processes of the same benchmarks. If a format cannot hold something, becalm reports that on
+/// standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files and folders of other tools; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "formats")]
     files: Vec<PathBuf>,
-    /// Format to write; without it the ending of OUT decides, where it belongs to one format
+    /// Format to write [default: from the ending of OUT, if only one format uses it]
     #[arg(long, value_name = "FORMAT")]
     to: Option<String>,
-    /// Write to a file instead of standard output, which is also `-`
+    /// File to write; `-` is standard output [default: -]
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Export this metric; may be given several times, and `all` is every metric. Without it, formats of
-    /// results take the wall time, benchmarks and metrics read from the output, others all they can hold
+    /// Export this metric; may be repeated, and `all` exports every metric. By default, formats for
+    /// results get the wall time, the benchmarks and the metrics read from the output; other
+    /// formats get everything that they can hold
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
-    /// Export this subject; may be given several times. Without it, all
+    /// Export this subject; may be repeated [default: all]
     #[arg(long, value_name = "NAME")]
     subject: Vec<String>,
-    /// List the formats that can be written
+    /// List the formats that becalm can write
     #[arg(long, exclusive = true)]
     formats: bool,
 }
@@ -70,8 +72,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         None if std::io::stdout().is_terminal()
             && std::str::from_utf8(&exported.bytes).is_err() =>
         {
-            return Err(CommandError::usage(format!("{} is no text for a terminal", writer.name))
-                .hint("give a file with -o"));
+            return Err(CommandError::usage(format!(
+                "{} is a binary format and cannot be printed to a terminal",
+                writer.name
+            ))
+            .hint("add -o FILE"));
         }
         None => ui.print_bytes(&exported.bytes)?,
     }
@@ -92,18 +97,20 @@ fn format(args: &Args) -> Result<&'static Writer, CommandError> {
         return writer(name).map_err(|error| refused(&error));
     }
     let Some(path) = output(args) else {
-        return Err(CommandError::usage("which format is to be written?").hint(LISTED));
+        return Err(CommandError::usage("no format was given").hint(LISTED));
     };
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let fitting: Vec<&Writer> = WRITERS.iter().filter(|one| one.ending == ending).collect();
     match fitting.as_slice() {
         [one] => Ok(one),
-        [] => Err(CommandError::usage(format!("no format has files that end with `.{ending}`"))
-            .hint(LISTED)),
+        [] => {
+            Err(CommandError::usage(format!("no format uses the file ending `.{ending}`"))
+                .hint(LISTED))
+        }
         several => {
             let names: Vec<&str> = several.iter().map(|one| one.name).collect();
             Err(CommandError::usage(format!(
-                "several formats have files that end with `.{ending}`: {}",
+                "several formats use the file ending `.{ending}`: {}",
                 names.join(", ")
             ))
             .hint("choose one with --to"))
@@ -111,26 +118,28 @@ fn format(args: &Args) -> Result<&'static Writer, CommandError> {
     }
 }
 
-const LISTED: &str = "--to names one; `becalm export --formats` lists them";
+const LISTED: &str = "--to selects the format; `becalm export --formats` lists the formats";
 
 fn refused(error: &ExportError) -> CommandError {
     match error {
         ExportError::NoFormat { .. } => CommandError::usage(error)
-            .hint("`becalm export --formats` lists those that can"),
+            .hint("`becalm export --formats` lists the formats that can hold it"),
         ExportError::Unknown { .. } => CommandError::usage(error),
         ExportError::NothingFits { .. } => CommandError::measure(error)
-            .hint("--metric chooses others; csv and parquet hold every metric"),
+            .hint("--metric chooses others; csv and parquet can hold every metric"),
         ExportError::NoComparison { .. } => CommandError::measure(error)
             .hint("give one record that `becalm compare` saved with --export-json"),
-        ExportError::Directions { .. } => CommandError::usage(error)
-            .hint("choose metrics with --metric, or export each direction: customSmallerIsBetter, customBiggerIsBetter"),
+        ExportError::Directions { .. } => CommandError::usage(error).hint(
+            "choose metrics with --metric, or export one direction at a time: \
+                 customSmallerIsBetter, customBiggerIsBetter",
+        ),
         ExportError::TooLarge { .. } => {
-            CommandError::measure(error).hint("choose less with --metric and --subject")
+            CommandError::measure(error).hint("select less with --metric and --subject")
         }
     }
 }
 
-/// Returns the intervals of the medians that the data allow.
+/// Returns intervals of the medians, if the data allow it.
 fn estimates(record: &Record) -> Vec<Estimate> {
     // An interval over figures that stand for many values each would be too narrow.
     let of_runs = |metric: usize| record.metrics[metric].statistic.is_none();

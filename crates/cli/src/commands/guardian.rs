@@ -10,11 +10,11 @@ use crate::exit::Exit;
 use crate::tuning::report;
 use crate::ui::Ui;
 
-/// Stand by and put the machine back when the process that tunes it dies (started by becalm itself)
+/// Stand by, and put the machine back if the becalm that tunes it dies (becalm starts this itself)
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct Args {
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
 }
@@ -25,7 +25,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     match stand_guard(&SysRoot::new(&args.root)) {
         Ok(Watch::Relieved) => Ok(Exit::Done),
         Ok(Watch::Restored(recovered)) => {
-            ui.warn("the becalm that tuned this machine has ended; its guardian puts it back");
+            ui.warn(
+                "the becalm that tuned this machine has ended; its guardian puts the machine back",
+            );
             Ok(report(&recovered, ui))
         }
         Err(error) => {

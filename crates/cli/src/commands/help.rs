@@ -9,7 +9,7 @@ use crate::ui::Ui;
 /// Explain a concept or a command: verdict, margin, noise, limits
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// `verdict`, `margin`, `noise` or `limits`, or the words of a command
+    /// `verdict`, `margin`, `noise` or `limits`, or the name of a command
     #[arg(value_name = "TOPIC")]
     words: Vec<String>,
 }
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     found.build();
     for word in &args.words {
         let Some(inner) = found.find_subcommand(word) else {
-            return Err(CommandError::usage(format!("there is no help about `{word}`"))
+            return Err(CommandError::usage(format!("there is no help for `{word}`"))
                 .hint("`becalm help` lists the commands; the concepts are verdict, margin, noise and limits"));
         };
         found = inner.clone();

@@ -11,20 +11,22 @@ use crate::ui::Ui;
 
 /// Print histograms of saved results
 ///
-/// Subjects and files share their bins, unless they lie so far apart that each would be one bar.
+/// Subjects and files share their bins, unless their values are so far apart that each would be a
+/// single bar.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files of other tools that `import` reads; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// At most this many bins
+    /// Use at most this many bins
     #[arg(short = 'n', long, value_name = "N", default_value_t = 25)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=200))]
     bins: u16,
 
-    /// Which metric to draw, or which measure of all benchmarks, such as `B/op`; by default what decides or was read
-    /// from the output, else the wall time, and where there are many benchmarks what each is about
+    /// Metric to draw, or a measure of all benchmarks such as `B/op` [default: the metric that
+    /// decides or was read from the output, else the wall time; with many benchmarks, the main
+    /// metric of each]
     #[arg(long, value_name = "NAME")]
     metric: Option<String>,
 }

@@ -15,16 +15,16 @@ use crate::ui::Ui;
 
 /// Read the files of other benchmark tools into a record
 ///
-/// Several files are taken as further processes of the same benchmarks, which is what differences can be
-/// judged by. What a file holds as a mean or median of values that it does not hold is marked and never
-/// tested, however many files there are. All commands that read saved results (stats, hist, show, plot,
-/// diff, export) read such files as well.
+/// Several files count as further processes of the same benchmarks; differences are judged across
+/// processes. If a file holds only a mean or median and not the values behind it, that figure is
+/// marked and never tested, however many files there are. All commands that read saved results
+/// (stats, hist, show, plot, diff, export) also read such files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files of other tools, or folders such as target/criterion; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "formats")]
     files: Vec<PathBuf>,
-    /// Which format they are of, instead of finding out by the content
+    /// Format of the files [default: detected from their content]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
     /// Save the record
@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Print the whole record as JSON
     #[arg(long)]
     json: bool,
-    /// List the formats that can be read
+    /// List the formats that becalm can read
     #[arg(long, exclusive = true)]
     formats: bool,
 }
@@ -64,13 +64,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Refuses a file that is named twice: its processes would count as twice as many.
+/// Refuses a file that is named twice: its processes would be counted twice.
 fn refuse_twice(files: &[PathBuf]) -> Result<(), CommandError> {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let mut places = HashSet::new();
     match files.iter().position(|path| !places.insert(place(path))) {
         Some(at) => Err(CommandError::usage(format!(
-            "{} is named twice, and its processes would count twice",
+            "{} is named twice; its processes would be counted twice",
             files[at].display()
         ))),
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! `becalm init`: a suite of what is in the repository.
+//! `becalm init`: a suite from the benchmarks in the repository.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,20 @@ use crate::ui::Ui;
 
 /// Write a becalm.toml with the benchmarks of this repository
 ///
-/// Looks for Cargo benches, Go benchmarks, pytest-benchmark, asv, CMake targets, JMH in Maven projects and npm
-/// scripts. Nothing is built or run.
+/// Looks for Cargo benches, Go benchmarks, pytest-benchmark, asv, CMake targets, JMH in Maven
+/// projects and npm scripts. It builds and runs nothing.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::doc_markdown, reason = "it is the help text, where names have no backticks")]
 pub(crate) struct Args {
-    /// The folder to look into and to write to
+    /// The folder to search, and to write becalm.toml to
     #[arg(value_name = "FOLDER", default_value = ".")]
     folder: PathBuf,
 
-    /// Replace a becalm.toml that is there
+    /// Replace an existing becalm.toml
     #[arg(long)]
     force: bool,
 
-    /// Print it instead
+    /// Print the file instead of writing it
     #[arg(long, conflicts_with = "force")]
     stdout: bool,
 }
@@ -34,8 +34,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let path = if args.folder == Path::new(".") { FILE.into() } else { args.folder.join(FILE) };
     if !args.stdout && !args.force && path.symlink_metadata().is_ok() {
-        return Err(CommandError::usage(format!("{} is there already", path.display()))
-            .hint("--force replaces it, --stdout prints what would be written"));
+        return Err(CommandError::usage(format!("{} already exists", path.display()))
+            .hint("--force replaces it; --stdout prints the new one without writing it"));
     }
     let finds = find(&walk(&args.folder)?);
     let text = suite_toml(&finds);
@@ -58,9 +58,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     files::write_atomically(&path, &text)?;
     let path = path.display();
     if finds.benchmarks.is_empty() {
-        ui.say(format!("{path} written, with an example: no benchmark was found here"));
+        ui.say(format!("wrote {path} with an example, because no benchmark was found here"));
     } else {
-        ui.say(format!("{path} written; `becalm run --suite` measures it"));
+        ui.say(format!("wrote {path}; `becalm run --suite` measures it"));
     }
     Ok(Exit::Done)
 }

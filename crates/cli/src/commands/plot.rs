@@ -14,7 +14,8 @@ use crate::written::check_files;
 
 /// Draw saved results: every run as a dot, and in time order
 ///
-/// Subjects and files share the axis of their values, unless they lie so far apart that each would be one dot.
+/// Subjects and files share an axis, unless their values are so far apart that each would be a
+/// single dot.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files of other tools that `import` reads; `-` is standard input
@@ -33,12 +34,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
 
-    /// Which metric to draw, or which measure of all benchmarks, such as `B/op`; by default what decides or was read
-    /// from the output, else the wall time, and where there are many benchmarks what each is about
+    /// Metric to draw, or a measure of all benchmarks such as `B/op` [default: the metric that
+    /// decides or was read from the output, else the wall time; with many benchmarks, the main
+    /// metric of each]
     #[arg(long, value_name = "NAME", conflicts_with = "html")]
     metric: Option<String>,
 
-    /// Draw these below the dots of each subject, too; SVG and PNG have both, the HTML report has them folded in
+    /// Also draw these below the dots of each subject; SVG and PNG show both, the HTML report always
+    /// has them, folded
     #[arg(long, value_name = "SHAPE", value_enum, value_delimiter = ',', conflicts_with = "html")]
     with: Vec<Shape>,
 }
@@ -49,12 +52,12 @@ impl Args {
     }
 }
 
-/// What can be drawn beside every run as a dot.
+/// What can be drawn beside the dots of the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Shape {
     /// Quartiles, median, and whiskers to the farthest values within one and a half times their distance
     Box,
-    /// A smooth density
+    /// A smooth density curve
     Violin,
 }
 

@@ -15,19 +15,20 @@ use crate::ui::Ui;
 
 /// Put back everything that becalm changed on this machine
 ///
-/// Ends what `becalm tune` keeps, and puts back what a becalm that died left behind. A becalm that is
-/// still at work puts its changes back itself when it ends.
+/// Ends what `becalm tune` holds, and puts back what a becalm that died left behind. A becalm that
+/// is still running puts its changes back itself when it ends.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Also overwrite values that somebody else has set meanwhile, use a damaged journal as far as it can be
-    /// read, and move one aside that cannot; once restored, nothing is left to overwrite
+    /// Also overwrite values that another program has set meanwhile, use the readable part of a
+    /// damaged journal, and move an unreadable one aside. Once restored, there is nothing left to
+    /// overwrite
     #[arg(long)]
     force: bool,
 
     #[command(flatten)]
     wait: WaitFlag,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
 }
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Ok(recovered) => Ok(report(&recovered, ui)),
         Err(RestoreError::Lock(error @ LockError::Held(_))) => {
             let held = CommandError::measure(error)
-                .hint("it puts everything back when it ends; end it, or `--wait` for it");
+                .hint("it puts everything back when it ends: end it, or wait for it with `--wait`");
             Err(CommandError { exit: interrupt.signal().map_or(held.exit, Exit::Signal), ..held })
         }
         Err(RestoreError::Lock(error)) if error.needs_root() => {

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
     }
     args.suite.refuse_alone()?;
     let SubjectSource::Commands { commands } = &terms.source else {
-        return Err(CommandError::usage("there is nothing to run: no command"));
+        return Err(CommandError::usage("nothing to run: no command was given"));
     };
     let subjects = subjects(commands, &terms.runs)?;
     let request = Request {
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
     finished.report(|record, disturbed| run_text(record, disturbed, detail, ui.style()), ui)
 }
 
-/// Measures the benchmarks of a suite that were chosen, in one session.
+/// Measures the chosen benchmarks of a suite in one session.
 fn suite(
     args: &Args,
     terms: Terms,
@@ -49,7 +49,7 @@ fn suite(
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
     let SubjectSource::Suite { file, only, tags, fail_fast } = &terms.source else {
-        return Err(CommandError::usage("there is no suite to measure"));
+        return Err(CommandError::usage("no suite to measure was found"));
     };
     if terms.runs.on_disturbance == OnDisturbance::Redo {
         return Err(SuiteError::Redo.into());

@@ -10,13 +10,14 @@ use crate::ui::Ui;
 /// Print the JSON Schema of the documents that becalm writes
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which documents: `record` is what `run` and `compare` save, `suite` what becalm.toml holds, `cpu-noise`
-    /// and `mitigation-effects` what `noise probe` and `noise ablate` keep for later, `steady` what
-    /// `stats --steady` prints with --json, the others are what the command of that name prints with --json
+    /// Which documents: `record` is what `run` and `compare` save; `suite` is becalm.toml;
+    /// `cpu-noise` and `mitigation-effects` are what `noise probe` and `noise ablate` keep;
+    /// `steady` is what `stats --steady --json` prints; every other name is a command whose --json
+    /// output it describes
     #[arg(value_parser = names(), default_value = RECORD)]
     name: String,
 
-    /// List the names and end
+    /// List the names and exit
     #[arg(long, conflicts_with = "name")]
     list: bool,
 }
@@ -33,7 +34,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&lines.collect::<String>())?;
         return Ok(Exit::Done);
     }
-    let schema = json_schema(&args.name).expect("the command line takes no other name");
+    let schema = json_schema(&args.name).expect("the parser accepts only these names");
     ui.print_json(&schema)?;
     Ok(Exit::Done)
 }

@@ -16,15 +16,16 @@ use crate::ui::Ui;
 
 /// Watch who uses the CPU, process by process
 ///
-/// Looks twice, at the start and at the end, and sleeps meanwhile: short-lived processes are counted
-/// with whoever started them. Ctrl-C ends it early, with what was used so far.
+/// becalm looks twice, at the start and at the end, and sleeps in between; short-lived processes
+/// are attributed to the process that started them. Ctrl-C ends it early and prints what was used
+/// so far.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How long to watch
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "10s")]
     watch: Duration,
 
-    /// Show so many programs
+    /// Show this many programs
     #[arg(long, value_name = "N", default_value_t = 20)]
     top: usize,
 
@@ -32,19 +33,19 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.watch.is_zero() {
-        return Err(CommandError::usage("--watch 0: nothing is used in no time"));
+        return Err(CommandError::usage("--watch 0 is too short to see anything"));
     }
     let interrupt = interrupt()?;
     let root = SysRoot::new(&args.root);
     if !root.exists("/proc/self/stat") && root.is_live() {
-        return Err(CommandError::measure("/proc is not there: nothing tells who uses the CPU"));
+        return Err(CommandError::measure("/proc is not mounted here, so CPU use cannot be read"));
     }
     ui.say(format!("Watching for {} s; Ctrl-C ends it early.", args.watch.as_secs_f64()));
     let start = Instant::now();
@@ -78,13 +79,14 @@ fn text(used: &Used, seconds: f64, top: usize) -> String {
     }
     let more = used.programs.len().saturating_sub(top);
     if more > 0 {
-        let _ = writeln!(text, "{more} further programs used less (--top).");
+        let _ = writeln!(text, "{more} further programs used less (see --top).");
     }
     if let (Some(busy), Some(unexplained)) = (used.busy, used.unexplained()) {
         let _ = writeln!(
             text,
-            "All CPUs together were busy for {busy:.2} s in {seconds:.1} s; for {unexplained:.2} s of that \
-             no program that still runs can account. A share is one of a CPU's time."
+            "All CPUs together were busy for {busy:.2} s in {seconds:.1} s, of which \
+             {unexplained:.2} s cannot be attributed to a program that still runs. A share is of \
+             the time of one CPU."
         );
     }
     text

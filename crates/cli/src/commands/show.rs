@@ -16,8 +16,8 @@ use crate::ui::Ui;
 /// It prints everything: the answer, the numbers, every run, the conditions, notes and limits.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Saved records, or files of other tools that `import` reads; `-` is standard input. Without one, the last
-    /// session that `run`, `compare` or `timeit` measured
+    /// Saved records, or files of other tools that `import` reads; `-` is standard input [default:
+    /// the last session of `run`, `compare` or `timeit`]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 
@@ -25,7 +25,8 @@ pub(crate) struct Args {
     #[arg(long)]
     metadata: bool,
 
-    /// Print the record as JSON, also that of a session that did not finish; one document per file
+    /// Print the record as JSON, one document per file; this also works for a session that did not
+    /// finish
     #[arg(long)]
     json: bool,
 }
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 fn last() -> Result<PathBuf, CommandError> {
     let path = last_session().filter(|path| path.is_file());
     path.ok_or_else(|| {
-        CommandError::usage("no session was measured yet whose record is kept").hint(
+        CommandError::usage("there is no saved record of an earlier session").hint(
             "`becalm compare ./old ./new` makes one; `becalm show FILE` shows a file saved with --export-json",
         )
     })

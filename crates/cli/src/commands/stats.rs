@@ -22,18 +22,18 @@ pub(crate) struct Args {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 
-    /// Say after how many iterations a steady state comes, if one does, and how many to leave out.
-    /// Files: a record with iterations (`run --iterations`), the output of `becalm workload
-    /// --iterations N --json`, or seconds, one a line or as a JSON array; all together count as runs
-    /// of one program
+    /// Report whether and after how many iterations the runs reach a steady state, and how many
+    /// iterations to skip. Files: a record with iterations (`run --iterations`), the output of
+    /// `becalm workload --iterations N --json`, or seconds, either one per line or as a JSON array.
+    /// All of them count as runs of one program
     #[arg(long)]
     steady: bool,
 
-    /// How far means may differ and still be one level, as a share; by default 1 %
+    /// Relative difference up to which means count as one level [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "steady")]
     tolerance: Option<f64>,
 
-    /// Print the estimates as JSON, one document per file; with --steady one for all files
+    /// Print the estimates as JSON, one document per file; with --steady one document for all files
     #[arg(long)]
     json: bool,
 }

@@ -12,9 +12,10 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Show cores, caches and NUMA nodes, and which CPUs are used
+/// Show cores, caches, NUMA nodes, and the CPUs for measurements
 ///
-/// It shows packages, cores, caches, NUMA nodes and kinds of cores, which CPUs a measurement would use, and why.
+/// It shows packages, cores, caches, NUMA nodes and kinds of cores, and which CPUs a measurement
+/// would use and why.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Also choose CPUs for a subject with this many threads
@@ -25,11 +26,11 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "svg")]
     json: bool,
 
-    /// Draw a picture: into a file, or on standard output
+    /// Draw a picture to a file, or to standard output
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     svg: Option<PathBuf>,
 
-    /// Read the machine captured in this folder, which has `proc` and `sys` in it (see `becalm
+    /// Read the machine captured in this folder, which contains `proc` and `sys` (see `becalm
     /// machine dump`)
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     root: PathBuf,

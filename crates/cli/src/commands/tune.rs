@@ -24,13 +24,15 @@ use crate::ui::Ui;
 
 /// Quiet the machine until `becalm restore`, or for one command
 ///
-/// Every old value is on disk before the first change. A guardian process puts everything back when
-/// becalm dies, and the next becalm that measures, checks or tunes when both died.
+/// becalm writes every old value to disk before the first change. If becalm dies, a guardian
+/// process puts everything back; if both die, the next becalm that measures, checks or tunes does
+/// it.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
-    /// Show what would be changed, with old and new value and reason, and change nothing (but what a
-    /// becalm that died has left is put back first, as by every command that measures, checks or tunes)
+    /// Show what would be changed, with old value, new value and reason, and change nothing (but
+    /// first put back what a becalm that died left behind, as every command that measures, checks
+    /// or tunes does)
     #[arg(long)]
     plan: bool,
 
@@ -41,12 +43,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     cpus: Option<CpuSet>,
 
-    /// Keep the CPUs out of idle states that take longer than this many microseconds to leave, by
-    /// `/dev/cpu_dma_latency` (0 makes idle CPUs spin)
+    /// Keep the CPUs out of idle states that take longer than this many microseconds to leave,
+    /// through `/dev/cpu_dma_latency` (0 makes idle CPUs spin)
     #[arg(long, value_name = "US", value_parser = clap::value_parser!(i32).range(0..))]
     latency: Option<i32>,
 
-    /// Spin for a tenth of a second on each of the CPUs, before and after, and say what came of it
+    /// Spin for a tenth of a second on each of the CPUs, before and after, and report the effect
     #[arg(long, conflicts_with = "plan")]
     verify: bool,
 
@@ -64,15 +66,15 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// List the knobs and end
+    /// List the knobs and exit
     #[arg(long, conflicts_with_all = ["plan", "hold", "json"])]
     list: bool,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
 
-    /// The command to hold for, after --
+    /// The command to tune for, after --
     #[arg(last = true, requires = "hold", value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -82,7 +84,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return list(ui);
     }
     if args.memory.is_any() && !args.hold {
-        return Err(CommandError::usage("--in-memory and --malloc are for a command: add --hold"));
+        return Err(CommandError::usage(
+            "--in-memory and --malloc apply to a command: add --hold -- COMMAND",
+        ));
     }
     let root = SysRoot::new(&args.root);
     let request = args.request.request()?;
@@ -111,7 +115,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         if !args.hold {
             let guardian = tuned.keep().map_err(given_up)?;
             ui.say(format!(
-                "Tuned: {set} All stays so until `becalm restore` (guardian: process {}).",
+                "Tuned: {set} Everything stays so until `becalm restore` (guardian: process {}).",
                 guardian.pid
             ));
             return Ok(ended(is_restored(&leftovers), Exit::Done));
@@ -126,7 +130,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     })
 }
 
-/// Makes the changes and says what came of them; returns how much was changed, as a sentence.
+/// Makes the changes and reports them; returns how much was changed, as a sentence.
 fn quiet(
     args: &Args,
     root: &SysRoot,
@@ -159,12 +163,12 @@ fn quiet(
     Ok(set)
 }
 
-/// How a command ended, unless something could not be put back: that is worse.
+/// How a command ended, unless something could not be put back: that takes precedence.
 fn ended(is_restored: bool, otherwise: Exit) -> Exit {
     if is_restored { otherwise } else { Exit::NotRestored }
 }
 
-/// The CPUs of the machine and what they are for.
+/// The CPUs of the machine and their purpose.
 struct QuietedCpus {
     topology: Topology,
     /// Those that are measured: given, or chosen as for one thread.
@@ -178,11 +182,11 @@ impl QuietedCpus {
         let topology = crate::topology::read(root)?;
         let cpus = match given {
             Some(given) if given.is_empty() => {
-                return Err(CommandError::usage("--cpus: the list has no CPU"));
+                return Err(CommandError::usage("--cpus: the list contains no CPU"));
             }
             Some(given) if !given.difference(&topology.online).is_empty() => {
                 return Err(CommandError::usage(format!(
-                    "--cpus {given}: the CPUs that run are {}",
+                    "--cpus {given}: the online CPUs are {}",
                     topology.online
                 )));
             }
@@ -198,10 +202,13 @@ impl QuietedCpus {
     fn told(&self) -> String {
         let Self { cpus, housekeeping, .. } = self;
         if cpus == housekeeping {
-            return format!("{} is all there is, and keeps everybody's work.", cpus.named());
+            return format!(
+                "{} is for measurements and for everything else: there are no other CPUs.",
+                cpus.named()
+            );
         }
         format!(
-            "{} is for measurements, {} for everything else; other programs start where they like: \
+            "{} is for measurements, {} for everything else; other programs still start anywhere: \
              `taskset -c {cpus}` puts one there.",
             cpus.named(),
             housekeeping.named(),
@@ -219,7 +226,7 @@ impl QuietedCpus {
     }
 }
 
-/// Says whether a knob that was named, by itself or by a flag of its own, has something to say.
+/// Says whether to print the reason of a knob that was named, directly or by a flag of its own.
 fn is_asked_for(args: &Args, note: &Note) -> bool {
     let RequestFlags { only, also, units, frequency, smt, .. } = &args.request;
     let is_named = only.iter().chain(also).any(|name| *name == note.knob);

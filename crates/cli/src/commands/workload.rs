@@ -14,43 +14,43 @@ use crate::ui::Ui;
 
 /// Do a known amount of work, to try a machine or becalm itself
 ///
-/// Work grows in proportion to the amount: `becalm compare 'becalm workload compute --amount 10000'
+/// The work is proportional to the amount: `becalm compare 'becalm workload compute --amount 10000'
 /// 'becalm workload compute --amount 10200'` is a true slowdown of 2 % of that work.
 ///
-/// With --iterations the workload does its work again and again, times each iteration from inside, and
-/// prints the seconds of each after the last one: a line per iteration, with a column per task.
+/// With --iterations the workload repeats its work, times each iteration from inside, and prints
+/// the seconds of each after the last one: a line per iteration, with a column per task.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which work
     #[arg(value_parser = names())]
     name: Workload,
 
-    /// How much of it: at once, where the default takes roughly 20 ms, or in each iteration
+    /// Amount of work: in total (the default takes roughly 20 ms), or in each iteration
     #[arg(long, value_name = "N")]
     amount: Option<u64>,
 
-    /// Do it so many times, and print how long each time took
+    /// Do it this many times, and print how long each took
     #[arg(long, value_name = "N")]
     iterations: Option<NonZeroUsize>,
 
-    /// So many iterations before them that are not printed
+    /// First do this many iterations that are not printed
     #[arg(long, value_name = "N", default_value_t = 0, requires = "iterations")]
     warmup: usize,
 
-    /// Run on this CPU; several tasks take those of a list in turns
+    /// Run on this CPU; with a list, several tasks take its CPUs in turns
     #[arg(long, value_name = "CPU", requires = "iterations")]
     pin: Option<CpuSet>,
 
-    /// Keep all memory from being paged out, and fault it in beforehand (mlockall)
+    /// Lock all memory so that it is not paged out, and fault it in first (mlockall)
     #[arg(long, requires = "iterations")]
     mlock: bool,
 
-    /// Run so many at the same time
+    /// Run this many at the same time
     #[arg(long, value_name = "N", requires = "iterations")]
     tasks: Option<NonZeroUsize>,
 
-    /// What to time with: the time-stamp counter, or `CLOCK_MONOTONIC_RAW`; without this the counter
-    /// where processor and kernel vouch for it
+    /// Timer: the time-stamp counter, or `CLOCK_MONOTONIC_RAW` [default: the counter, if processor
+    /// and kernel declare it reliable]
     #[arg(long, value_enum, requires = "iterations")]
     timer: Option<TimerFlag>,
 
@@ -74,7 +74,7 @@ fn names() -> impl TypedValueParser<Value = Workload> {
         PossibleValue::new(workload.name()).help(help)
     };
     PossibleValuesParser::new(Workload::all().map(value))
-        .map(|name| Workload::from_name(&name).expect("only names of workloads are possible"))
+        .map(|name| Workload::from_name(&name).expect("the parser accepts only names of workloads"))
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -108,7 +108,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// What was asked for wrongly is another error than what the machine does not have.
+/// A wrong request is a different error from something that the machine does not have.
 fn refused(error: IterateError) -> CommandError {
     match error {
         IterateError::TooMany { .. }

@@ -15,7 +15,7 @@ pub(crate) struct CommandError {
     pub(crate) exit: Exit,
     /// What failed, on which path or value.
     pub(crate) message: String,
-    /// What to do, or what state things are in.
+    /// What to do, or the state that things are in.
     pub(crate) hints: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ impl CommandError {
         Self { exit: Exit::Usage, message: message.to_string(), hints: Vec::new() }
     }
 
-    /// Something did not allow the measurement.
+    /// Something prevented the measurement.
     pub(crate) fn measure(message: impl Display) -> Self {
         Self { exit: Exit::CouldNotMeasure, message: message.to_string(), hints: Vec::new() }
     }
@@ -35,7 +35,7 @@ impl CommandError {
         Self { exit: Exit::NotRestored, ..Self::measure(message) }
     }
 
-    /// Adds a line that helps.
+    /// Adds a hint.
     #[must_use]
     pub(crate) fn hint(mut self, hint: impl Display) -> Self {
         self.hints.push(hint.to_string());
@@ -43,7 +43,7 @@ impl CommandError {
     }
 }
 
-/// Returns the error because of which everything was put back at once, with what came of that.
+/// Returns the error that caused everything to be put back at once, with the result of that.
 pub(crate) fn given_up<E: Into<CommandError>>(given_up: GivenUp<E>) -> CommandError {
     let mut error: CommandError = given_up.error.into();
     if !given_up.machine.is_complete() {
@@ -65,8 +65,8 @@ mod tests {
             assert_eq!((error.exit, error.message.as_str()), (exit, "it failed"));
             assert!(error.hints[0].contains(hint), "{:?}", error.hints);
         };
-        check(PutBack::Unchanged, Exit::CouldNotMeasure, "nothing that becalm has changed");
-        check(PutBack::Everything, Exit::CouldNotMeasure, "what was changed before is put back");
-        check(PutBack::NotEverything, Exit::NotRestored, "not everything could be put back");
+        check(PutBack::Unchanged, Exit::CouldNotMeasure, "everything that becalm changed");
+        check(PutBack::Everything, Exit::CouldNotMeasure, "the earlier changes have been put back");
+        check(PutBack::NotEverything, Exit::NotRestored, "some settings could not be put back");
     }
 }

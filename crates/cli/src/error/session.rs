@@ -67,11 +67,11 @@ impl From<Error> for CommandError {
     }
 }
 
-/// Returns what failed. A difference in how runs are made is told by the flag that makes it.
+/// Returns what failed. A difference in how runs are made is reported with the flag that causes it.
 fn message(error: &Error) -> String {
     match error {
         Error::Resume(ResumeError::OtherRuns(other)) => format!(
-            "--{} cannot be given together with --resume: the runs before were made in another way",
+            "--{} cannot be combined with --resume: the earlier runs were made differently",
             flag(&other.field)
         ),
         other => other.to_string(),
@@ -87,42 +87,47 @@ fn flag(field: &str) -> String {
     }
 }
 
-/// Returns what to do, or what state things are in.
+/// Returns what to do, or the state that things are in.
 fn hints(error: &Error) -> Vec<String> {
     let hint = match error {
         Error::Subjects(SubjectsError::NeedsShell(_)) => {
-            "add --shell to run it through one (its start is then measured too)"
+            "add --shell to run it through one (the measurement then includes the start of the \
+             shell)"
         }
         Error::Metrics(error) => return of_metrics(error),
         Error::Suite(SuiteError::NoFile(_)) => {
-            "`becalm init` writes one from what it finds here; --suite=FILE names another file"
+            "`becalm init` writes one with the benchmarks that it finds; --suite=FILE uses \
+             another file"
         }
         Error::Suite(SuiteError::NoBenchmark { .. }) => {
             "a benchmark is a table such as [benchmark.sort] with a command"
         }
         Error::Suite(SuiteError::NeedsShell { .. }) => {
-            "write command = [\"sh\", \"-c\", \"...\"]; the start of the shell is then measured too"
+            "write command = [\"sh\", \"-c\", \"...\"]; the measurement then includes the start \
+             of the shell"
         }
         Error::Suite(SuiteError::Redo) => {
-            "the runs of a round have nothing to do with each other; disturbed ones are labelled"
+            "the runs of a round are independent of each other; disturbed ones are labelled"
         }
         Error::Resume(ResumeError::OtherRuns(_)) => {
-            "leave it out to go on as the session was begun, or begin anew"
+            "drop it to continue the session as it was started, or start a new session"
         }
         Error::Setup(SetupError::Harness(HarnessError::Shell)) => {
-            "its flags could not be put in their places; leave --shell out"
+            "becalm cannot insert its flags into this command; drop --shell"
         }
         Error::Setup(SetupError::Harness(HarnessError::NotRecognised(_))) => {
-            "name it, as in --harness google-benchmark; `custom` reads what a program prints"
+            "name the harness, as in --harness google-benchmark; `custom` reads what any program \
+             prints"
         }
         Error::Setup(SetupError::InMemory(_)) => {
-            "leave --in-memory out, and start becalm in a folder on another tmpfs"
+            "drop --in-memory, and start becalm in a folder on another tmpfs"
         }
         Error::Setup(SetupError::NoValgrind) => {
-            "Debian and its like have it as `valgrind`: apt-get install valgrind"
+            "install Valgrind; on Debian and Ubuntu: apt-get install valgrind"
         }
         Error::Replaced(ReplacedBySetup { .. }) => {
-            "let each setup make a program of another name, or use --prepare, which comes before each run"
+            "let each setup make a program of a different name, or use --prepare, which runs \
+             before each run"
         }
         Error::Subjects(_)
         | Error::Suite(_)
@@ -144,7 +149,7 @@ fn hints(error: &Error) -> Vec<String> {
     some([hint])
 }
 
-/// Returns the hints that there are.
+/// Returns the hints.
 fn some<const N: usize>(hints: [&str; N]) -> Vec<String> {
     hints.into_iter().filter(|hint| !hint.is_empty()).map(str::to_owned).collect()
 }
@@ -152,14 +157,14 @@ fn some<const N: usize>(hints: [&str; N]) -> Vec<String> {
 fn of_metrics(error: &MetricsError) -> Vec<String> {
     match error {
         MetricsError::Simulated(_) => {
-            vec!["instructions and simulated_... are counted".to_owned()]
+            vec!["the counted metrics are instructions and simulated_...".to_owned()]
         }
         MetricsError::HarnessOutput => {
-            vec!["run the program by itself to see what it prints".to_owned()]
+            vec!["run the program without becalm to see what it prints".to_owned()]
         }
         MetricsError::NotRecorded { known, .. } => {
             let known = known.join(", ");
-            vec![format!("recorded are {known}; NAME=REGEX reads one from the output")]
+            vec![format!("recorded are {known}; --metric NAME=REGEX reads another from the output")]
         }
         _ => Vec::new(),
     }
@@ -170,7 +175,7 @@ fn of_build(error: &BuildError) -> &'static str {
         BuildError::Of { source, .. } => of_build(source),
         BuildError::Git(error) => of_git(error),
         BuildError::Layouts(LayoutsError::NotBuilt(_)) => {
-            "name the program by its path, as in ./prog; an interpreter cannot be linked anew"
+            "name the program by its path, as in ./prog; a script's interpreter cannot be relinked"
         }
         _ => "",
     }
@@ -181,7 +186,8 @@ fn of_revisions(error: &RevisionsError) -> &'static str {
         RevisionsError::Git(error) => of_git(error),
         RevisionsError::Build(error) => of_build(error),
         RevisionsError::ChangedSubmodule(_) => {
-            "commit it in the submodule and here, on a branch of its own, and give that branch to --rev"
+            "commit it in the submodule and here, on a separate branch, and give that branch to \
+             --rev"
         }
         _ => "",
     }
@@ -190,11 +196,11 @@ fn of_revisions(error: &RevisionsError) -> &'static str {
 fn of_git(error: &GitError) -> &'static str {
     match error {
         error if error.is_of_other_owner() => {
-            "it belongs to another user, as in a container: `git config --global --add safe.directory \
-             \"$PWD\"` trusts it"
+            "the repository belongs to another user, as is usual in a container: `git config \
+             --global --add safe.directory \"$PWD\"` trusts it"
         }
         GitError::NoRevision { .. } => {
-            "a branch, a tag or a commit id is one; `.` is the working tree as it is"
+            "give a branch, a tag or a commit id, or `.` for the working tree as it is"
         }
         _ => "",
     }
@@ -202,7 +208,7 @@ fn of_git(error: &GitError) -> &'static str {
 
 /// What to do about a clone without history.
 const SHALLOW: &str =
-    "this clone is shallow: its older history was left out; `git fetch --unshallow` gets it";
+    "this clone is shallow, so its older history is missing; `git fetch --unshallow` gets it";
 
 fn of_bisect(error: &BisectError) -> Vec<String> {
     let hint = match error {
@@ -212,25 +218,25 @@ fn of_bisect(error: &BisectError) -> Vec<String> {
         BisectError::NotInHistory { is_shallow: true, .. } => SHALLOW.to_owned(),
         BisectError::NotInHistory { base: Some(base), .. } => {
             let base = short_commit(base);
-            format!(
-                "the newest commit in the history of both is {base}; if that is good too: --good {base}"
-            )
+            format!("the newest common ancestor is {base}; if that is good too: --good {base}")
         }
         BisectError::NotInHistory { .. } => "they have no commit in common".to_owned(),
         BisectError::NoSearch { .. } => "expected a file that `becalm bisect` wrote".to_owned(),
         BisectError::Unfinished(path) => format!(
-            "`becalm bisect --resume {}` goes on with it; remove the file to begin anew, or choose another with \
-             --state",
+            "`becalm bisect --resume {}` continues it; to start a new search, remove the file or \
+             choose another with --state",
             path.display()
         ),
         BisectError::Occupied(_) => {
             "choose another file with --state, or remove this one".to_owned()
         }
         BisectError::Another { .. } => {
-            "what was measured does not belong to it; begin anew without --resume".to_owned()
+            "the saved measurements do not belong to it; start a new search, without --resume"
+                .to_owned()
         }
         BisectError::NoLongerBuilt(error) => {
-            let built = "it was built before, in this search: something else is wrong now";
+            let built = "this commit was built before in this search, so the build now fails for another \
+                 reason";
             return some([of_build(error), built]);
         }
         _ => return Vec::new(),
@@ -240,17 +246,17 @@ fn of_bisect(error: &BisectError) -> Vec<String> {
 
 fn of_timeit(error: &TimeitError) -> Vec<String> {
     let hint = match error {
-        TimeitError::NoLanguage => "say it with --lang",
+        TimeitError::NoLanguage => "set the language with --lang",
         TimeitError::NoCompiler(_) => {
-            "give an interpreter its flags with it, as in --interpreter 'python3 -O'"
+            "give the interpreter its flags, as in --interpreter 'python3 -O'"
         }
-        TimeitError::NameTaken(_) => "give the benchmark another name, with --name",
+        TimeitError::NameTaken(_) => "choose another name for the benchmark with --name",
         TimeitError::NotCompiled { source, language } if source.is_missing() => {
             return vec![missing(*language)];
         }
         TimeitError::NotCompiled { .. } => {
-            "functions and types belong into --global, headers into --setup '#include <...>', and what the compiler \
-             has to be told, such as -lz, into --flags"
+            "put functions and types into --global, headers into --setup '#include <...>', and \
+             compiler flags such as -lz into --flags"
         }
         TimeitError::NotCalibrated { source, language } => match source {
             CalibrationError::Launch(LaunchError::NotFound { .. }) => {
@@ -258,13 +264,14 @@ fn of_timeit(error: &TimeitError) -> Vec<String> {
             }
             CalibrationError::Launch(LaunchError::Interrupted { .. }) => "",
             CalibrationError::Launch(_) if language.is_compiled() => {
-                "programs have to be allowed in the temporary folder; TMPDIR names another one"
+                "the temporary folder must allow programs to be executed; TMPDIR chooses another \
+                 folder"
             }
             CalibrationError::Failed { .. } => {
-                "what is wrong stands above, with the lines of the statement and of its setup"
+                "see the compiler's message above; it names lines of the statement and of its setup"
             }
             CalibrationError::NoWork { .. } => {
-                "does the statement do anything? hand its result to becalm_use(...)"
+                "does the statement do anything? pass its result to becalm_use(...)"
             }
             CalibrationError::Launch(_) | CalibrationError::Answer(_) => "",
         },
@@ -276,14 +283,17 @@ fn of_timeit(error: &TimeitError) -> Vec<String> {
 fn of_pilot(error: &PilotError) -> Vec<String> {
     let hint = match error {
         PilotError::SeveralBenchmarks(names) => {
-            return vec![format!("--metric NAME chooses it; there are {}", names.join(", "))];
+            return vec![format!(
+                "choose it with --metric NAME; the metrics are {}",
+                names.join(", ")
+            )];
         }
-        PilotError::NoCost => "a record that `becalm run` or `compare` saved tells it",
+        PilotError::NoCost => "a record that `becalm run` or `compare` saved contains it",
         PilotError::TooLittle(_) => {
-            "it needs at least two runs with values above 0; more rounds give a better plan"
+            "at least two runs with values above 0 are needed; more rounds give a better plan"
         }
         PilotError::TooFewPairs { .. } => {
-            "more rounds give them; values of 0 and below count for none"
+            "more rounds provide them; values of 0 and below do not count"
         }
         PilotError::NotRecorded(_) | PilotError::NoTime => "",
     };
@@ -292,21 +302,21 @@ fn of_pilot(error: &PilotError) -> Vec<String> {
 
 fn of_ablate(error: &AblateError) -> Vec<String> {
     match error {
-        AblateError::Subject { .. } => vec!["the machine is as it was".to_owned()],
+        AblateError::Subject { .. } => vec!["the machine was not changed".to_owned()],
         AblateError::Nothing { reasons, .. } => reasons.clone(),
         AblateError::NoTime { enough, .. } => vec![format!(
-            "--max-time {enough} would do; --only or --skip leave fewer mitigations, and a shorter subject tells more \
-             in the same time"
+            "--max-time {enough} is enough; --only or --skip try fewer mitigations, and a shorter \
+             subject gives more runs in the same time"
         )],
         _ => Vec::new(),
     }
 }
 
-/// Names the package that has an interpreter or a compiler.
+/// Names the package that contains an interpreter or a compiler.
 fn missing(language: Language) -> String {
     let what = if language.is_compiled() { "compiler" } else { "interpreter" };
     format!(
-        "Debian and Ubuntu have it in the package {}; --interpreter names another {what}",
+        "on Debian and Ubuntu, install the package {}; --interpreter chooses another {what}",
         language.package()
     )
 }
@@ -324,35 +334,36 @@ fn of_quiet(error: &QuietError) -> Vec<String> {
     some([hint])
 }
 
-/// Says what became of the machine after an error.
+/// Says what state the machine is in after an error.
 pub(super) fn of_put_back(machine: &PutBack) -> Vec<String> {
     let hint = match machine {
-        PutBack::Unchanged => "nothing that becalm has changed is left",
-        PutBack::Everything => "what was changed before is put back",
-        PutBack::NotEverything => "not everything could be put back",
+        PutBack::Unchanged => "everything that becalm changed has been put back",
+        PutBack::Everything => "the earlier changes have been put back",
+        PutBack::NotEverything => "some settings could not be put back",
         PutBack::Unknown(error) => return vec![error.to_string(), RESTORE.to_owned()],
     };
     vec![hint.to_owned()]
 }
 
-/// What to do where the journal does not say whether everything is as it was.
+/// What to do if the journal does not show whether everything is as it was.
 const RESTORE: &str = "`becalm restore` tries again; a restart resets every setting";
 
 fn of_tuned(error: &TunedError) -> &'static str {
     match error {
         TunedError::Begin { source: TuneError::Lock(LockError::Held(_)), .. } => {
-            "`--wait` queues until it is done; `becalm restore` ends what a guardian keeps"
+            "`--wait` queues until it is done; `becalm restore` ends a `becalm tune` that a \
+             guardian keeps"
         }
         TunedError::Begin { source: TuneError::Lock(lock), .. } if lock.needs_root() => {
             if SysRoot::default().exists(SOCKET) {
-                "run it with sudo, or ask the administrator to let you use the service of this machine (the group \
-                 of /run/becalm/service.sock)"
+                "run it with sudo, or ask the administrator for access to the service of this \
+                 machine (the group of /run/becalm/service.sock)"
             } else {
-                "run it with sudo; a command to be measured still runs as you"
+                "run it with sudo; becalm still runs the measured command as you"
             }
         }
         TunedError::NotAllowed(_) => {
-            "`becalm machine service status` says what users may have; with sudo you may have all of it"
+            "`becalm machine service status` shows what users may have; sudo has no such limits"
         }
         TunedError::NotRestored(_) => RESTORE,
         _ => "",
@@ -362,16 +373,19 @@ fn of_tuned(error: &TunedError) -> &'static str {
 fn of_file(error: &FileError) -> Vec<String> {
     match error {
         FileError::Dash => {
-            vec!["--json prints to standard output; for a file of that name write ./-".to_owned()]
+            vec![
+                "--json prints to standard output; to save to a file of that name, write ./-"
+                    .to_owned(),
+            ]
         }
         FileError::NotWritable { .. } => {
             let mut hints = vec![
-                "nothing was begun; choose a file in a folder that exists and is writable"
-                    .to_owned(),
+                "nothing was started; choose a file in an existing, writable folder".to_owned(),
             ];
             if acts_for_caller() && error.is_refused() {
                 hints.push(
-                    "called by sudo or the like, becalm reads and writes files with the rights of whoever called it"
+                    "when called through sudo or the like, becalm reads and writes files with the \
+                     rights of the calling user"
                         .to_owned(),
                 );
             }

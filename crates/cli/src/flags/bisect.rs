@@ -12,18 +12,21 @@ use crate::error::CommandError;
 
 /// Find the commit that made a program slower, or faster
 ///
-/// Commits between a good end and a bad one are built in worktrees of their own and measured in rounds against
-/// the good end, until one of them is the first of the new level with the probability --confidence. The ends are
-/// compared first, for at most two minutes; without a difference there is nothing to find. A commit that cannot be
-/// built or run is skipped; where only such commits are left, the group is named. --rounds are those of each step, --max-time and
-/// --max-rounds limit the whole search. The state is saved after every step, and --resume goes on from it.
+/// becalm builds commits between a good and a bad one, each in a worktree, and measures them in
+/// rounds against the good one, until one of them is the first of the new level with the
+/// probability --confidence. It first compares the two ends, for at most two minutes; without a
+/// difference there is nothing to find. It skips commits that cannot be built or run; if only such
+/// commits are left, it reports them as a group. --rounds applies to each step; --max-time and
+/// --max-rounds limit the whole search. becalm saves the state after every step, and --resume
+/// continues from it.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
-#[command(mut_arg("resume", |arg| arg.help("Go on with the search saved in FILE; further flags say what it takes to decide, and not how runs are made")))]
+#[command(mut_arg("resume", |arg| arg.help("Continue the search saved in FILE; other flags may change what it takes to decide, but not \
+     how runs are made")))]
 // The limits are those of the whole search.
-#[command(mut_arg("rounds", |arg| arg.conflicts_with(Resettable::Reset).conflicts_with("min_rounds").help("Make N rounds in each step; else as many as the change needs, at least 8")))]
+#[command(mut_arg("rounds", |arg| arg.conflicts_with(Resettable::Reset).conflicts_with("min_rounds").help("Make N rounds in each step [default: as many as the change needs, at least 8]")))]
 #[command(mut_arg("min_rounds", |arg| arg.help("Make at least N rounds in each step")))]
-#[command(mut_arg("max_rounds", |arg| arg.help("Start no further step after N rounds in all")))]
+#[command(mut_arg("max_rounds", |arg| arg.help("Start no further step after N rounds in total")))]
 #[command(mut_arg("max_time", |arg| arg.help("Start no further step after this time")))]
 #[command(mut_arg("confidence", |arg| arg.help("Probability of the commit that ends the search [default: 95%]")))]
 #[command(mut_arg("json", |arg| arg.help("Print the whole search as JSON to standard output")))]
@@ -33,12 +36,12 @@ use crate::error::CommandError;
 #[command(mut_arg("names", |arg| arg.hide(true)))]
 #[command(mut_arg("trace", |arg| arg.hide(true)))]
 pub(crate) struct Args {
-    /// Program and arguments, after `--`, started in the folder of each build; a `*` in the name of the program
-    /// stands for anything
+    /// Program and arguments, after `--`, started in the folder of each build; a `*` in the name of
+    /// the program matches anything
     #[arg(value_name = "COMMAND", last = true, required_unless_present = "resume")]
     pub(crate) command: Vec<String>,
 
-    /// The last commit that is known to be as it was
+    /// The last commit that is known to be good
     #[arg(
         long,
         value_name = "REVISION",
@@ -47,16 +50,17 @@ pub(crate) struct Args {
     )]
     pub(crate) good: Option<String>,
 
-    /// A commit that has the change, later in the history; HEAD unless said otherwise
+    /// A later commit that has the change [default: HEAD]
     #[arg(long, value_name = "REVISION", help_heading = "Revisions")]
     pub(crate) bad: Option<String>,
 
-    /// Where the search is saved after every step; .becalm/bisect-GOOD-BAD.json in the repository unless said
-    /// otherwise. Records of the steps go into FILE.d
+    /// File for the state of the search, saved after every step [default:
+    /// .becalm/bisect-GOOD-BAD.json in the repository]. Records of the steps go to FILE.d
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) state: Option<PathBuf>,
 
-    /// Smallest relative change between the ends that is worth a search; 0 asks for a difference only [default: 0%]
+    /// Smallest relative change between the ends that is worth a search; 0 tests for any difference
+    /// [default: 0%]
     #[arg(long, value_name = "SHARE", value_parser = margin, help_heading = "Deciding")]
     margin: Option<f64>,
 
@@ -65,8 +69,9 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the terms of the search: those of `before`, which goes on, with what was given now. The number of rounds
-    /// is that of a step and the limits are those of the whole search, so that they do not replace each other.
+    /// Returns the terms of the search: those of `before`, which continues, with what was given
+    /// now. The number of rounds is for a step and the limits are for the whole search, so that
+    /// they do not replace each other.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_default();
         let (before, given) = (terms.limits.clone(), self.flags.limits());

@@ -13,14 +13,14 @@ use crate::error::CommandError;
 /// Time after which no further round starts, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(30);
 
-/// Rounds that are made however long they take, unless the user says otherwise.
+/// Rounds that are made regardless of their duration, unless the user sets a number.
 const MINIMUM: u32 = 8;
 
-/// The same for the benchmarks of a harness. They are all to be told apart at once, and a process of theirs takes
-/// a second or several.
+/// The same for the benchmarks of a harness. All of them have to be decided at once, and each of
+/// their processes takes a second or more.
 const HARNESS_BUDGET: Duration = Duration::from_secs(120);
 
-/// With ten benchmarks each is judged at 99.5 %: fewer rounds cannot tell any apart, or hardly.
+/// With ten benchmarks each is judged at 99.5 %: fewer rounds can hardly show any difference.
 const HARNESS_MINIMUM: u32 = 12;
 
 /// Compare commands in turns until the answer is known
@@ -32,20 +32,21 @@ const HARNESS_MINIMUM: u32 = 12;
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {
-    /// The commands, each one argument, split into words like a shell would but without running one
+    /// The commands, each as one argument; becalm splits them into words like a shell, but runs no
+    /// shell
     #[arg(value_name = "COMMAND", required_unless_present_any = ["aa", "resume"])]
     pub(crate) commands: Vec<String>,
 
-    /// Compare a command with itself, to learn what this machine can resolve
+    /// Compare a command with itself, to learn how small a change this machine can resolve
     #[arg(long, value_name = "COMMAND", conflicts_with = "commands", help_heading = "Deciding")]
     aa: Option<String>,
 
-    /// Compare revisions of the repository, each built in a worktree of its own: a branch, a tag, a commit, or
-    /// `.` for the working tree as it is. The first is the baseline; the command, one for all, starts in
-    /// the folder of each build, and may have a `*` in the name of its program
+    /// Compare revisions of the repository, each built in a separate worktree: a branch, a tag, a
+    /// commit, or `.` for the working tree as it is. The first is the baseline. The single command
+    /// starts in the folder of each build, and the name of its program may contain a `*`
     #[arg(long, value_name = "REVISION", conflicts_with = "aa", help_heading = "Revisions")]
     rev: Vec<String>,
-    /// Smallest relative change that matters; 0 asks for a difference only [default: 1%]
+    /// Smallest relative change that matters; 0 tests for any difference [default: 1%]
     #[arg(long, value_name = "SHARE", value_parser = margin, help_heading = "Deciding")]
     margin: Option<f64>,
 
@@ -58,7 +59,7 @@ pub(crate) struct Args {
 
 /// Reads a margin.
 pub(crate) fn margin(text: &str) -> Result<f64, String> {
-    let why = "a margin of 100% or more decides nothing";
+    let why = "a margin of 100% or more cannot decide anything";
     checked(parse_share(text), |share| *share < 1.0, why)
 }
 
@@ -66,7 +67,8 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 pub(crate) const MARGIN: f64 = 0.01;
 
 impl Args {
-    /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
+    /// Returns the terms of the session: those of `before`, which continues, with what was given
+    /// now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_else(|| Terms { margin: MARGIN, ..Terms::default() });
         self.flags.apply(&mut terms)?;

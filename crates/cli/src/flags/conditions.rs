@@ -1,4 +1,4 @@
-//! Flags about how the subjects are started, of every command that starts them again and again.
+//! Flags about how the subjects are started, of every command that starts them repeatedly.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use super::{replace, replace_all};
 #[derive(Debug, Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct ConditionFlags {
-    /// Start the subjects with PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale only
+    /// Start the subjects with only PATH, HOME, USER, LOGNAME, SHELL, TMPDIR, TZ and the locale
     #[arg(long, help_heading = "Subject")]
     pub(crate) env_clear: bool,
 
@@ -32,17 +32,17 @@ pub(crate) struct ConditionFlags {
     #[arg(long, help_heading = "Conditions")]
     pub(crate) affinity: Option<Affinity>,
 
-    /// Give the subjects CPUs on which nothing else may run, by control groups (needs root), and put
-    /// everything back
+    /// Reserve CPUs for the subjects alone, through control groups (needs root), and put everything
+    /// back afterwards
     #[arg(long, help_heading = "Conditions")]
     pub(crate) isolate: bool,
 
-    /// How many threads a subject has, instead of learning in the warm-up whether it is one
+    /// How many threads a subject has [default: detected in the warm-up, one or more]
     #[arg(long, value_name = "N", help_heading = "Conditions")]
     pub(crate) threads: Option<NonZeroUsize>,
 
-    /// Scheduling class: `auto` (fifo:1 where other programs compete
-    /// and it is allowed and safe), `other` or `fifo:N` [default: auto]
+    /// Scheduling class: `auto` (fifo:1 if other programs compete and it is permitted and safe),
+    /// `other` or `fifo:N` [default: auto]
     #[arg(long, value_parser = scheduler, help_heading = "Conditions")]
     pub(crate) scheduler: Option<SchedulerFlag>,
 
@@ -57,8 +57,8 @@ pub(crate) struct ConditionFlags {
     #[command(flatten, next_help_heading = "Conditions")]
     pub(crate) memory: MemoryFlags,
 
-    /// NUMA nodes on which the subjects' memory has to lie: `auto` (those of their CPUs), `off` or a list such as 0-1;
-    /// without it, those of isolated CPUs
+    /// NUMA nodes for the subjects' memory: `auto` (those of their CPUs), `off` or a list such as
+    /// 0-1 [default: off; with --isolate auto]
     #[arg(long, value_name = "NODES", help_heading = "Conditions")]
     pub(crate) membind: Option<Membind>,
 
@@ -74,42 +74,43 @@ pub(crate) struct ConditionFlags {
     #[arg(long, value_parser = one_of(CACHE, Cache::name), help_heading = "Conditions")]
     pub(crate) cache: Option<Cache>,
 
-    /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or 5% [default: auto]
+    /// Rest after each run, as a share of its duration: `auto` (7 % under fifo, else none) or a
+    /// share such as 5% [default: auto]
     #[arg(long, help_heading = "Conditions")]
     pub(crate) rest: Option<Rest>,
 
-    /// Before each round wait until temperature, load and pressure are back where they were at the start
-    /// of the session, at most for this time
+    /// Before each round, wait until temperature, load and pressure are back to where they were at
+    /// the start of the session, but no longer than this
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Conditions")]
     pub(crate) settle: Option<Duration>,
 
-    /// Sample during each run how fast its core is, and allow for it in comparisons of CPU time: `auto`
-    /// (where a virtual machine hides the other half of the core) [default: auto]
+    /// Sample during each run how fast its core is, and correct comparisons of CPU time for it:
+    /// `auto` (if a virtual machine hides the other half of the core) [default: auto]
     #[arg(long, value_parser = one_of(PACE, Pace::name), help_heading = "Conditions")]
     pub(crate) pace: Option<Pace>,
 
-    /// What becomes of a round in which a run was disturbed, by the evidence alone: `redo` discards it
-    /// and makes another one, at most a third more rounds in all [default: keep]
+    /// What to do with a round in which a run was disturbed, judged by the evidence alone: `redo`
+    /// discards it and makes another, up to a third more rounds in total [default: keep]
     #[arg(long, value_parser = one_of(ON_DISTURBANCE, OnDisturbance::name), help_heading = "Conditions")]
     pub(crate) on_disturbance: Option<OnDisturbance>,
 
-    /// Quiet the machine for the session and put everything back: `safe` (without a value), `strict`
-    /// or a TOML file; `becalm tune --plan` shows what that does
+    /// Quiet the machine for the session, and put everything back: `safe` (without a value),
+    /// `strict` or a TOML file; `becalm tune --plan` shows what each does
     #[arg(long, value_name = "PROFILE", num_args = 0..=1, require_equals = true, default_missing_value = "safe", value_parser = parse_profile, help_heading = "Conditions")]
     pub(crate) tune: Option<TuneProfile>,
 
     #[command(flatten)]
     pub(crate) wait: WaitFlag,
 
-    /// Under sudo, run the subjects, and becalm, as root and not as the user who called sudo
+    /// Under sudo, run the subjects and becalm as root, and not as the user who called sudo
     #[arg(long, help_heading = "Conditions")]
     pub(crate) keep_root: bool,
 
-    /// Under sudo, let subjects, hooks and builds start programs with rights of their own, such as `sudo`
+    /// Under sudo, allow subjects, hooks and builds to start setuid programs such as `sudo`
     #[arg(long, help_heading = "Conditions")]
     keep_privileges: bool,
 
-    /// Seed of order and padding; a random one is taken and recorded otherwise
+    /// Seed of order and padding [default: random, and recorded]
     #[arg(long, value_name = "N", help_heading = "Conditions")]
     #[arg(value_parser = clap::value_parser!(u64).range(..=LARGEST_SEED))]
     pub(crate) seed: Option<u64>,
@@ -146,7 +147,7 @@ impl ConditionFlags {
 /// Which scheduling class the subjects get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SchedulerFlag {
-    /// As the warm-up teaches and the machine allows.
+    /// As learnt in the warm-up, if the machine permits it.
     Auto,
     /// This one.
     Given(Scheduler),

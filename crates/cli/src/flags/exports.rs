@@ -16,7 +16,7 @@ pub(crate) struct ExportFlags {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
-    /// Save the whole record; while measuring, every finished run is in FILE.partial
+    /// Save the whole record; during the measurement, FILE.partial has every finished run
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export_json: Option<PathBuf>,
 

@@ -1,5 +1,5 @@
-//! Flags that `run`, `compare` and `bisect` share, and the terms of a session that they make. Where hyperfine or
-//! pyperf made a name familiar, it is kept.
+//! Flags that `run`, `compare` and `bisect` share, and the terms of a session that they make. Names
+//! that are familiar from hyperfine or pyperf are kept.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -23,8 +23,8 @@ use crate::optional_values::NO_SHELL;
 /// Flags about what is run and how.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct MeasureFlags {
-    /// Rounds before the measured ones; the first also teaches whether a subject is
-    /// single-threaded [default: 1]
+    /// Rounds before the measured ones; the first also detects whether a subject is single-threaded
+    /// [default: 1]
     #[arg(short, long, value_name = "N", help_heading = "Rounds")]
     pub(crate) warmup: Option<u32>,
 
@@ -52,8 +52,8 @@ pub(crate) struct MeasureFlags {
     pub(crate) confidence: Option<f64>,
 
     /// What to record or decide on: `auto`, a recorded metric such as `wall_time`, or
-    /// NAME[UNIT,higher|lower,exact]=REGEX to read it from the subject's output (the brackets may
-    /// be left out; the first group counts, of several matches the last)
+    /// NAME[UNIT,higher|lower,exact]=REGEX to read it from the subject's output (the brackets are
+    /// optional; the first group is the value, and of several matches the last counts)
     #[arg(long, value_name = "METRIC", help_heading = "Metrics")]
     pub(crate) metric: Vec<String>,
 
@@ -61,39 +61,41 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "NAME=POINTER", help_heading = "Metrics")]
     pub(crate) metric_json: Vec<String>,
 
-    /// Read the times of the iterations that a subject timed itself from its output, in seconds:
-    /// JSON with an array of `values` or one number a line, or by a JSON pointer to an array, or by
-    /// a regular expression of which every match counts
+    /// Read from the subject's output the times of iterations that it measured itself, in seconds.
+    /// RULE is empty (JSON with an array of `values`, or one number per line), a JSON pointer to an
+    /// array, or a regular expression, of which every match counts
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = series_rule, help_heading = "Metrics")]
     pub(crate) iterations: Option<String>,
 
-    /// Build before measuring, by `sh -c`: with --rev in the worktree of each revision, else here. With
-    /// `{link_seed}` in it it is run for each of --layouts seeds, and every round runs the programs of another
-    /// one, so that the verdict does not depend on where one lucky link has put the code; for example
-    /// `-Wl,--shuffle-sections={link_seed}` with mold, or objects in the order of `shuf`
+    /// Build before measuring, with `sh -c`: in the worktree of each revision with --rev, otherwise
+    /// in this folder. If CMD contains `{link_seed}`, it runs once for each of --layouts seeds, and
+    /// every round uses the programs of a different one, so that no lucky link order decides the
+    /// verdict. Examples: `-Wl,--shuffle-sections={link_seed}` with mold, or objects in the order
+    /// of `shuf`
     #[arg(long, value_name = "CMD", help_heading = "Build")]
     pub(crate) build: Option<String>,
 
-    /// In how many layouts to build, where the build command has a `{link_seed}`; 10 unless said otherwise
+    /// Number of layouts to build, if the build command contains `{link_seed}` [default: 10]
     #[arg(long, value_name = "N", requires = "build", help_heading = "Build")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
     pub(crate) layouts: Option<u32>,
 
     /// The subjects are programs of this harness and time themselves: each of their benchmarks is
-    /// compared over the runs, with a value per process. `auto` finds out which one it is
+    /// compared over the runs, with one value per process. `auto` detects the harness
     #[arg(long, value_name = "NAME", value_parser = harness_name, help_heading = "Harness")]
     pub(crate) harness: Option<String>,
-    /// Which benchmarks of the harness to run, written as it wants it
+    /// Which benchmarks of the harness to run, in the harness's own syntax
     #[arg(long, value_name = "PATTERN", requires = "harness", help_heading = "Harness")]
     pub(crate) filter: Option<String>,
-    /// How long each benchmark may be timed in one process, for harnesses with such a setting; becalm makes
-    /// more processes, not longer ones. Processes of at most half a second can have a real-time class
-    /// [default: 20ms]
+    /// How long each benchmark may be timed in one process, for harnesses with such a setting;
+    /// becalm makes more processes rather than longer ones. Processes of at most half a second can
+    /// have a real-time class [default: 20ms]
     #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Harness")]
     pub(crate) harness_time: Option<Duration>,
-    /// What counts instructions: the processor, where it lets itself be asked, or `callgrind`, which
-    /// simulates each run (about 50 times slower), sees the program and not the kernel, and counts the
-    /// same on a noisy machine too. Its figures of caches and branches are of a model [default: processor]
+    /// What counts instructions: the counters of the processor, if available, or `callgrind`, which
+    /// simulates each run (about 50 times slower), sees the program but not the kernel, and gives
+    /// the same count on a noisy machine. Its figures for caches and branches come from a model
+    /// [default: processor]
     #[arg(long, value_parser = one_of(BACKEND, Backend::name), help_heading = "Metrics")]
     pub(crate) backend: Option<Backend>,
 
@@ -101,12 +103,12 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_parser = one_of(COUNTERS, Counters::name), help_heading = "Metrics")]
     pub(crate) counters: Option<Counters>,
 
-    /// Fail unless a run prints just this: a file with the expected output, or `same` for what the
-    /// first run prints
+    /// Fail unless every run prints exactly this: a file with the expected output, or `same` for
+    /// what the first run prints
     #[arg(long, value_name = "FILE|same", help_heading = "Metrics")]
     pub(crate) expect_output: Option<String>,
 
-    /// Run CMD (by `sh -c`) once for each subject, all before the warm-up; it may build the program
+    /// Run CMD (with `sh -c`) once for each subject, before any warm-up; it may build the program
     #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
     pub(crate) setup: Option<String>,
 
@@ -118,15 +120,15 @@ pub(crate) struct MeasureFlags {
     #[arg(short = 'C', long, value_name = "CMD", help_heading = "Hooks")]
     pub(crate) conclude: Option<String>,
 
-    /// Run CMD once for each subject after the last run, also after a failed one
+    /// Run CMD once for each subject after the last run, even if one failed
     #[arg(short, long, value_name = "CMD", help_heading = "Hooks")]
     pub(crate) cleanup: Option<String>,
 
-    /// Put each of these comma-separated values in place of {NAME}
+    /// Substitute each of these comma-separated values for {NAME}
     #[arg(short = 'L', long, num_args = 2, value_names = ["NAME", "VALUES"], action = clap::ArgAction::Append, help_heading = "Parameters")]
     pub(crate) parameter_list: Vec<String>,
 
-    /// Put each number from MIN to MAX in place of {NAME}
+    /// Substitute each number from MIN to MAX for {NAME}
     #[arg(short = 'P', long, num_args = 3, value_names = ["NAME", "MIN", "MAX"], action = clap::ArgAction::Append, allow_negative_numbers = true, help_heading = "Parameters")]
     pub(crate) parameter_scan: Vec<String>,
 
@@ -140,11 +142,11 @@ pub(crate) struct MeasureFlags {
     )]
     pub(crate) parameter_step_size: f64,
 
-    /// Run the subjects through a shell, whose start is then part of what is measured
+    /// Run the subjects through a shell; the measurement then includes its start
     #[arg(short = 'S', long, value_name = "SHELL", num_args = 0..=1, default_missing_value = "sh", require_equals = true, help_heading = "Subject")]
     pub(crate) shell: Option<String>,
 
-    /// No shell, as without this flag, for those who know it from hyperfine
+    /// Use no shell, which is the default; for those who know this flag from hyperfine
     #[arg(short = 'N', long, hide = true, conflicts_with = "shell")]
     no_shell: bool,
 
@@ -158,7 +160,7 @@ pub(crate) struct MeasureFlags {
     )]
     pub(crate) names: Vec<String>,
 
-    /// File for the subjects' standard input; without it, it is empty
+    /// File for the subjects' standard input [default: empty]
     #[arg(long, value_name = "FILE", help_heading = "Subject")]
     pub(crate) input: Option<PathBuf>,
 
@@ -166,7 +168,7 @@ pub(crate) struct MeasureFlags {
     #[arg(long, value_name = "WHERE", help_heading = "Subject")]
     pub(crate) output: Option<String>,
 
-    /// Use runs that fail; with codes, only those that exit so
+    /// Use runs that fail; with CODES, only these exit codes
     #[arg(short, long, value_name = "CODES", num_args = 0..=1, require_equals = true, value_delimiter = ',', help_heading = "Subject")]
     pub(crate) ignore_failure: Option<Vec<i32>>,
 
@@ -177,22 +179,23 @@ pub(crate) struct MeasureFlags {
     #[command(flatten)]
     pub(crate) conditions: ConditionFlags,
 
-    /// Trace the kernel's scheduler, interrupts and page faults (needs root), and tell by name who took
-    /// time from each run
+    /// Trace the kernel's scheduler, interrupts and page faults (needs root), and report by name
+    /// who took time from each run
     #[arg(long, help_heading = "Metrics")]
     pub(crate) trace: bool,
 
     #[command(flatten)]
     pub(crate) exports: ExportFlags,
 
-    /// Continue the session saved in FILE, and save it there; further flags say what it takes to decide, and not how
-    /// runs are made. --rounds and --max-time count from the beginning of the session
+    /// Continue the session saved in FILE, and save it there; other flags may change what it takes
+    /// to decide, but not how runs are made. --rounds and --max-time count from the beginning of
+    /// the session
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) resume: Option<PathBuf>,
 }
 
 impl MeasureFlags {
-    /// Puts what was given into the terms of a session; what was not given stays as it is there.
+    /// Puts what was given into the terms of a session, and leaves the rest unchanged.
     pub(crate) fn apply(&self, terms: &mut Terms) -> Result<(), CommandError> {
         terms.limits = terms.limits.followed_by(&self.limits());
         replace(&mut terms.warmup, self.warmup);
@@ -244,7 +247,7 @@ impl MeasureFlags {
         Ok(())
     }
 
-    /// Returns what becomes of runs that fail, if that was given.
+    /// Returns what happens to runs that fail, if that was given.
     fn failure_policy(&self) -> Option<FailurePolicy> {
         let codes = self.ignore_failure.as_ref()?;
         Some(if codes.is_empty() {
@@ -258,13 +261,14 @@ impl MeasureFlags {
 /// Rounds in which exact counts are made: enough to show that they are exact.
 const COUNTED_ROUNDS: u32 = 2;
 
-/// Returns when a session ends. A limit that the user set is kept even if it leaves no room for a verdict.
+/// Returns when a session ends. A limit set by the user is kept even if it leaves no room for a
+/// verdict.
 pub(crate) fn stop(terms: &Terms, unlimited: &Unlimited) -> Result<Stop, CommandError> {
     if let (Some(least), Some(most)) = (terms.limits.min_rounds, terms.limits.max_rounds)
         && least > most
     {
         return Err(CommandError::usage(format!(
-            "--min-rounds {least} is more than --max-rounds {most}"
+            "--min-rounds {least} is larger than --max-rounds {most}"
         )));
     }
     if terms.runs.backend == Backend::Callgrind && !terms.limits.is_any() {
@@ -273,7 +277,7 @@ pub(crate) fn stop(terms: &Terms, unlimited: &Unlimited) -> Result<Stop, Command
     Ok(terms.limits.stop(unlimited))
 }
 
-/// Returns the command of which the user gave the words, or one line.
+/// Returns the command that the user gave in words, or as one line.
 pub(crate) fn command_of(words: &[String], runs: &RunTerms) -> CommandLine {
     match words {
         [line] => CommandLine::Line(line.clone()),
@@ -281,7 +285,7 @@ pub(crate) fn command_of(words: &[String], runs: &RunTerms) -> CommandLine {
     }
 }
 
-/// Returns the command of which the user gave the words: one line where a shell is to read them.
+/// Returns the command that the user gave in words: as one line if a shell should read it.
 pub(crate) fn line_of(words: &[String], runs: &RunTerms) -> CommandLine {
     match words {
         [line] if runs.shell.is_some() => CommandLine::Line(line.clone()),
@@ -302,14 +306,14 @@ fn harness_name(text: &str) -> Result<String, String> {
         return Ok(text.to_owned());
     }
     let names: Vec<&str> = HARNESSES.iter().map(|one| one.name).collect();
-    Err(format!("there is no such harness; there are auto, {}", names.join(", ")))
+    Err(format!("there is no such harness; the harnesses are auto, {}", names.join(", ")))
 }
 
 fn timeout(text: &str) -> Result<Duration, String> {
-    checked(parse_duration(text), |timeout| !timeout.is_zero(), "no run ends in no time")
+    checked(parse_duration(text), |timeout| !timeout.is_zero(), "a timeout must be above zero")
 }
 
-/// Reads how often something is to hold: a confidence, a power.
+/// Reads a probability: a confidence, a power.
 pub(crate) fn confidence(text: &str) -> Result<f64, String> {
     let why = "expected at least 50% and less than 100%";
     checked(parse_share(text), |share| (0.5..1.0).contains(share), why)

@@ -20,7 +20,7 @@ pub(crate) use measure::{MeasureFlags, command_of, confidence, line_of, stop};
 pub(crate) use memory::MemoryFlags;
 pub(crate) use tune::{RequestFlags, WaitFlag};
 
-/// Returns what a flag says if it makes sense there, else why it does not.
+/// Returns the value of a flag if it makes sense there, else why it does not.
 pub(crate) fn checked<T>(
     read: Result<T, impl ToString>,
     makes_sense: impl FnOnce(&T) -> bool,

@@ -71,7 +71,8 @@ fn range(scan: &[String], step: f64) -> Result<Vec<String>, CommandError> {
         .collect())
 }
 
-/// Returns how many decimals a number above zero has before its first digit that is not zero.
+/// Returns how many zeros a number above zero has after its decimal point before the first other
+/// digit.
 fn decimals(number: f64) -> usize {
     place((-number.log10()).max(0.0))
 }

@@ -14,21 +14,21 @@ use crate::error::CommandError;
 /// Time after which no further run starts, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(5);
 
-/// The same for those who ask for a precision, and get time for it.
+/// The same if the user asks for a precision, which needs time.
 const PRECISION_BUDGET: Duration = Duration::from_secs(60);
 
-/// Runs that are made however long they take, unless the user says otherwise.
+/// Runs that are made regardless of their duration, unless the user sets a number.
 const MINIMUM: u32 = 10;
 
 /// Measure one command or a suite: estimate, spread, disturbances
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {
-    /// Program and arguments; flags of becalm stand before it
+    /// Program and arguments; put flags of becalm before it
     #[arg(value_name = "COMMAND", last = true, required_unless_present_any = ["resume", "suite"])]
     command: Vec<String>,
 
-    /// Stop when the interval of the median is at most this wide to either side
+    /// Stop when the interval of the median extends at most this far to either side
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Rounds")]
     precision: Option<f64>,
 
@@ -43,7 +43,8 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the terms of the session: those of `before`, which goes on, with what was given now.
+    /// Returns the terms of the session: those of `before`, which continues, with what was given
+    /// now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {
         let mut terms = before.unwrap_or_default();
         self.flags.apply(&mut terms)?;

@@ -9,7 +9,7 @@ use becalm_session::{frequency, profile};
 use super::{replace, replace_all};
 use crate::error::CommandError;
 
-/// Reads a profile: `safe`, `strict`, a file, or the name that the administrator has given one.
+/// Reads a profile: `safe`, `strict`, a file, or the name that the administrator has given to one.
 pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
     match text {
         "safe" => Ok(TuneProfile::Safe),
@@ -18,7 +18,8 @@ pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
             Ok(TuneProfile::File(file.into()))
         }
         name => installed_profile(name).map(TuneProfile::File).ok_or_else(|| {
-            "expected safe, strict or a TOML file (a path with / or .toml, or the name of one in /etc/becalm/profiles)"
+            "expected safe, strict or a TOML file (a path with / or .toml, or the name of a file \
+             in /etc/becalm/profiles)"
                 .to_owned()
         }),
     }
@@ -27,7 +28,7 @@ pub(crate) fn parse_profile(text: &str) -> Result<TuneProfile, String> {
 /// What to tune.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RequestFlags {
-    /// How far to go: `safe` (nobody else will miss it), `strict` or a TOML file
+    /// How far to go: `safe` (no other user will notice), `strict` or a TOML file
     #[arg(long, value_parser = parse_profile, default_value = "safe", value_name = "PROFILE")]
     pub(crate) profile: TuneProfile,
 
@@ -35,27 +36,28 @@ pub(crate) struct RequestFlags {
     #[arg(long, value_delimiter = ',', value_name = "KNOB")]
     pub(crate) only: Vec<String>,
 
-    /// None of these knobs
+    /// Skip these knobs
     #[arg(long, value_delimiter = ',', value_name = "KNOB")]
     pub(crate) skip: Vec<String>,
 
-    /// These knobs too, whatever their profile
+    /// These knobs too, whatever the profile says
     #[arg(long, value_delimiter = ',', value_name = "KNOB")]
     pub(crate) also: Vec<String>,
 
-    /// Fixed frequency: `base` (the highest without turbo), a share of it (80%) or kHz
+    /// Fix the frequency: `base` (the highest without turbo), a share of it (80%) or kHz
     #[arg(long, value_parser = frequency, value_name = "FREQUENCY")]
     pub(crate) frequency: Option<Frequency>,
 
-    /// Second threads of cores: left idle, or switched off
+    /// Second threads of cores: leave them idle, or switch them off
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) smt: Option<SmtFlag>,
 
-    /// Transparent huge pages for no program or for every one, whatever the profile
+    /// Transparent huge pages for no program or for every one, whatever the profile says
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) thp: Option<ThpFlag>,
 
-    /// Stop this systemd unit too, and start it again, whatever the profile (may be repeated)
+    /// Stop this systemd unit too, and start it again afterwards, whatever the profile says; may be
+    /// repeated
     #[arg(long = "stop", value_name = "UNIT")]
     pub(crate) units: Vec<String>,
 }
@@ -79,7 +81,7 @@ pub(crate) enum ThpFlag {
 }
 
 impl RequestFlags {
-    /// Returns the request; what flags say comes after what a profile file says.
+    /// Returns the request; flags take precedence over a profile file.
     pub(crate) fn request(&self) -> Result<TuningRequest, CommandError> {
         let mut request = profile(&self.profile)?;
         replace_all(&mut request.only, &self.only);
@@ -113,10 +115,10 @@ impl RequestFlags {
 /// What `--wait` without a value stands for.
 const FOREVER: &str = "forever";
 
-/// How long to queue where another becalm tunes the machine.
+/// How long to queue while another becalm tunes the machine.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WaitFlag {
-    /// Wait while another becalm tunes the machine, for as long as it takes or for a duration
+    /// Wait while another becalm tunes the machine, without limit or for a duration
     #[arg(long, value_name = "DURATION", num_args = 0..=1, require_equals = true, default_missing_value = FOREVER, value_parser = waiting)]
     pub(crate) wait: Option<TuneWait>,
 }

@@ -5,7 +5,8 @@ use becalm_report::Detail;
 /// How much of a report is printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VerboseFlag {
-    /// Print everything: medians, spread, checks, conditions, notes, limits; `becalm show` prints it afterwards, too
+    /// Print everything: medians, spread, checks, conditions, notes, limits; `becalm show` also
+    /// prints it afterwards
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
 }

@@ -1,4 +1,4 @@
-//! The command line of some terms: of a session that goes on, and of one that somebody is advised to make.
+//! The command line of some terms: of a session that continues, or of one that becalm recommends.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use becalm_model::terms::{
     CommandLine, Exports, FailurePolicy, RunTerms, SubjectSource, Terms, TuneProfile, TuneWait,
 };
 
-/// Returns the words after `becalm` by which a session of these terms is begun.
+/// Returns the words after `becalm` that start a session of these terms.
 pub(crate) fn of(command: &str, terms: &Terms) -> Vec<String> {
     let mut words = vec![command.to_owned()];
     if let SubjectSource::Revisions { revisions, .. } = &terms.source {
@@ -20,13 +20,13 @@ pub(crate) fn of(command: &str, terms: &Terms) -> Vec<String> {
     words
 }
 
-/// Returns the terms of a command for which nobody asked for anything.
+/// Returns the terms of a command without any flags.
 pub(crate) fn usual(command: &str) -> Terms {
     let margin = if command == "compare" { compare::MARGIN } else { 0.0 };
     Terms { margin, ..Terms::default() }
 }
 
-/// Returns the words after `becalm` by which a search of these terms between two ends is begun.
+/// Returns the words after `becalm` that start a search of these terms between two ends.
 pub(crate) fn of_bisect(terms: &Terms, ends: &[String; 2]) -> Vec<String> {
     let mut words = vec!["bisect".to_owned()];
     for (flag, end) in ["--good", "--bad"].into_iter().zip(ends) {

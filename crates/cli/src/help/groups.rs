@@ -1,4 +1,4 @@
-//! `becalm --help`: the commands by what they are for.
+//! `becalm --help`: the commands by purpose.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("More", &["exec", "workload", "schema", "completions", "help"]),
 ];
 
-/// Lets the help of the whole list the commands in groups.
+/// Makes the overall help list the commands in groups.
 pub(super) fn grouped(command: clap::Command) -> clap::Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",

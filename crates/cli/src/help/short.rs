@@ -2,7 +2,7 @@
 
 /// The flags that `-h` shows, by their name in the code, each with its line.
 const USED: [(&str, &str); 24] = [
-    ("aa", "Compare a command with itself: what does this machine resolve?"),
+    ("aa", "Compare a command with itself: how small a change is detectable?"),
     ("margin", "Smallest relative change that matters [default: 1%]"),
     ("rev", "Compare revisions (twice): branch, tag, commit, or `.`"),
     ("build", "Build with CMD first, each revision in a worktree"),
@@ -13,8 +13,8 @@ const USED: [(&str, &str); 24] = [
     ("setup", "Run CMD once for each command, before its warm-up"),
     ("prepare", "Run CMD before each run"),
     ("precision", "Stop when the median's interval is at most this wide"),
-    ("parameter_list", "Put each value in place of {NAME}"),
-    ("parameter_scan", "Put each number in place of {NAME}"),
+    ("parameter_list", "Substitute each value for {NAME}"),
+    ("parameter_scan", "Substitute each number for {NAME}"),
     ("shell", "Run the commands through a shell, and measure its start too"),
     ("names", "Name of a command in reports, once for each"),
     ("output", "Where their output goes: null, inherit or a file [default: null]"),
@@ -40,7 +40,7 @@ pub(super) fn shortened(command: clap::Command) -> clap::Command {
         }
         let all = one.get_name().to_owned();
         one.mut_args(|arg| line(arg, &shared))
-            .after_help(format!("`becalm {all} --help` has all flags, and says more about each."))
+            .after_help(format!("`becalm {all} --help` shows all flags, with more about each."))
             .after_long_help("")
     })
 }

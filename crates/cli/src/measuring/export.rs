@@ -13,13 +13,13 @@ use crate::records;
 use crate::ui::Ui;
 use crate::written::check_files;
 
-/// Refuses, before anything is measured, files that could not be written in the end.
+/// Refuses, before anything is measured, files that cannot be written.
 pub(crate) fn check_exports(exports: &Exports) -> Result<(), CommandError> {
     let exports = [&exports.json, &exports.html, &exports.markdown];
     check_files(exports.into_iter().flatten())
 }
 
-/// Writes every file, as far as none fails.
+/// Writes every file, as long as none fails.
 pub(crate) fn export(
     record: &Record,
     disturbed: &[DisturbedRun],
@@ -39,7 +39,8 @@ pub(crate) fn export(
     Ok(())
 }
 
-/// Keeps the record for `becalm show`. Where there is no place for it, only that command misses it, and says so.
+/// Keeps the record for `becalm show`. If it cannot be kept, only that command lacks it, and says
+/// so.
 pub(super) fn remember(record: &Record) {
     let Some(path) = becalm_session::last_session() else { return };
     if path.parent().is_some_and(|folder| files::make_folder(folder).is_ok()) {
@@ -47,7 +48,8 @@ pub(super) fn remember(record: &Record) {
     }
 }
 
-/// Returns the exports without files that have something, which stay where nothing was measured.
+/// Returns the export files that already have content and stay as they are because nothing was
+/// measured.
 pub(super) fn without_those_that_stay(exports: &Exports, record: &Record, ui: &Ui) -> Exports {
     let mut exports = exports.clone();
     if record.runs.iter().any(|run| !run.warmup) {
@@ -58,7 +60,7 @@ pub(super) fn without_those_that_stay(exports: &Exports, record: &Record, ui: &U
         let has_something =
             |path: &mut PathBuf| path.metadata().is_ok_and(|it| it.is_file() && it.len() > 0);
         if let Some(path) = path.take_if(has_something) {
-            ui.say(format!("nothing was measured: {} stays as it was", path.display()));
+            ui.say(format!("nothing was measured, so {} was not changed", path.display()));
         }
     }
     exports

@@ -1,4 +1,4 @@
-//! How a session ended: what failed, what was kept, and what the command says of it.
+//! How a session ended: what failed, what was kept, and what the command reports.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ use crate::exit::Exit;
 use crate::records;
 use crate::ui::Ui;
 
-/// Takes in hand the signals that ask becalm to stop.
+/// Handles the signals that ask becalm to stop.
 pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
     Ok(Interrupt::install().map_err(becalm_session::Error::Signals)?)
 }
@@ -60,7 +60,7 @@ pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandErro
     })
 }
 
-/// Drops what says the same as an earlier one: a record of an earlier version has sentences alone.
+/// Drops what repeats an earlier one: a record of an earlier version has sentences alone.
 fn drop_repeated<T>(all: &mut Vec<T>, sentence: impl Fn(&T) -> String) {
     let mut said: Vec<String> = Vec::new();
     all.retain(|one| {
@@ -80,24 +80,24 @@ pub(crate) struct Finished {
     pub(crate) record: Record,
     /// Which runs were disturbed.
     pub(crate) disturbed: Vec<DisturbedRun>,
-    /// What ended it early, after the finished rounds were saved.
+    /// What ended it early, after saving the finished rounds.
     pub(crate) failure: Option<CommandError>,
-    /// The name of the subject whose program that is to be blamed on, where it is.
+    /// The name of the subject whose program caused that, if one did.
     pub(crate) at_fault: Option<String>,
-    /// How subjects failed without which the session went on.
+    /// Failures of subjects without which the session continued.
     left_out: Vec<String>,
     /// The signal that ended it.
     pub(crate) signal: Option<i32>,
     /// The file that an unfinished session can be continued from.
     kept: Option<PathBuf>,
-    /// Whether a setting of the machine could not be put back, which was told when it happened.
+    /// Whether a setting of the machine could not be put back; this was reported when it happened.
     is_machine_changed: bool,
 }
 
-/// Most failures that are told one by one.
+/// Most failures that are reported one by one.
 const MOST_TOLD: usize = 10;
 
-/// What came of the parts of a session that can fail one by one.
+/// Results of the parts of a session that can fail one by one.
 #[derive(Debug)]
 struct Outcomes {
     result: Result<(), SessionError<RunError>>,
@@ -129,7 +129,8 @@ impl Finished {
         }
     }
 
-    /// Returns it as that of a command that cannot go on with an unfinished session, and so offers none.
+    /// Returns it as the end of a command that cannot continue an unfinished session, and so does
+    /// not offer it.
     #[must_use]
     pub(crate) fn once_only(self) -> Self {
         Self { kept: None, ..self }
@@ -142,7 +143,7 @@ impl Finished {
         }
         // Many that fail alike, as where nothing was built, are no page.
         if let Some(more) = self.left_out.len().checked_sub(MOST_TOLD).filter(|&more| more > 0) {
-            ui.warn(format!("and {more} more, which stand among the notes"));
+            ui.warn(format!("and {more} more, listed among the notes"));
         }
         let all = self.record.subjects.len();
         let failed = self.left_out.len();
@@ -172,7 +173,7 @@ impl Finished {
                     };
                     let file = shell_words::quote(&kept.to_string_lossy()).into_owned();
                     ui.say(format!(
-                        "stopped by signal {signal}; `becalm {command} --resume {file}` goes on"
+                        "stopped by signal {signal}; `becalm {command} --resume {file}` continues"
                     ));
                 }
             }
@@ -228,7 +229,7 @@ fn keep(
     (failure, kept.filter(|_| unfinished))
 }
 
-/// Returns what failed, the first thing first, and where the rounds before it are `kept`.
+/// Returns what failed, the first failure first, and where the rounds before it are `kept`.
 fn failure(
     outcomes: Outcomes,
     log_error: Option<CommandError>,
@@ -242,11 +243,16 @@ fn failure(
             let mut failed = CommandError::measure(error.in_full());
             if matches!(error, SessionError::Failed { .. }) {
                 failed = failed.hint(match harness {
-                    None => "its runs are not used; -i takes failing runs as they are, --output inherit \
-                             shows all that it says"
-                        .to_owned(),
+                    None => {
+                        "its runs are not used; -i accepts failing runs, --output inherit shows \
+                         all its output"
+                            .to_owned()
+                    }
                     Some(told) => {
-                        format!("run it by itself, with what becalm adds, to see what it says: {told}")
+                        format!(
+                            "to see its output, run it without becalm, with the same additions: \
+                             {told}"
+                        )
                     }
                 });
             }
@@ -264,7 +270,8 @@ fn failure(
         first = first.hint(format!("also: {}", more.message));
     }
     if let Some(kept) = kept.filter(|_| log_is_whole) {
-        first = first.hint(format!("every finished round before that is in {}", kept.display()));
+        first =
+            first.hint(format!("every round that finished before that is in {}", kept.display()));
     }
     Some(first)
 }

@@ -11,13 +11,13 @@ use crate::tuning;
 use crate::ui::Ui;
 use becalm_model::{SessionLimit, counted};
 
-/// Does something of which every event is shown.
+/// Does something and shows each of its events.
 pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) -> T {
     let line: RefCell<Option<ProgressLine>> = RefCell::new(None);
     work(Listener::new(&|event| show(ui, &mut line.borrow_mut(), event)))
 }
 
-/// Shows an event; what is more than a step of the progress stands in place of its line.
+/// Shows an event; anything but progress takes the place of the progress line.
 fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
     match (event, line.as_mut()) {
         (Event::Started { plan, record }, _) => {
@@ -46,19 +46,20 @@ fn say(ui: &Ui, event: &Event<'_>) {
             ui.warn(undecidable(possible, needed, confidence));
         }
         Event::LongerThanPlanned { round, minimum } => ui.say(format!(
-            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time, without \
-             --min-rounds, ends it before",
+            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time \
+             without --min-rounds ends it earlier",
             round.as_secs_f64(),
             (round * minimum).as_secs_f64()
         )),
         Event::Outlook(ref outlook) => ui.say(outlook_text(outlook)),
         Event::NothingAdded { rounds, took } => ui.warn(format!(
-            "no round was added: limits count from the beginning of the saved session, which has made {} in {:.1} s",
+            "no round was added: limits count from the beginning of the saved session, which \
+             already has {} and took {:.1} s",
             counted(rounds as usize, "round"),
             took.as_secs_f64()
         )),
         Event::LogSetAside(aside) => ui.say(format!(
-            "the log of a session that was killed is kept as {0}: --resume {0} goes on with it",
+            "the log of a session that was killed is kept in {0}: --resume {0} continues it",
             aside.display()
         )),
         Event::Building(command) => ui.say(format!("building: {command}")),
@@ -66,7 +67,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
             ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
         }
         Event::LastLayoutStays(layout) => {
-            ui.say(format!("what the build command writes here is now that of layout {layout}"));
+            ui.say(format!("the files that the build command wrote here now belong to layout {layout}"));
         }
         Event::NotBuilt { revision, program } => ui.warn(format!(
             "{revision} has no {program}, and nothing was built: --build CMD builds each revision in its own folder"
@@ -83,7 +84,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
         }
         Event::Changed(applied) => failures(applied).iter().for_each(|one| ui.warn(one)),
         Event::LatencyNotHeld(error) => {
-            ui.warn(format!("cstates: /dev/cpu_dma_latency cannot be held: {error}"));
+            ui.warn(format!("cstates: cannot hold /dev/cpu_dma_latency: {error}"));
         }
         Event::GroupRemoved(line) => ui.say(line),
         Event::NotTuned(limit) => ui.warn(limit_sentence(&limit.clone().into())),
@@ -127,10 +128,10 @@ fn of_search(event: &SearchEvent<'_>) -> String {
             )
         }
         SearchEvent::BuiltAnew(commit) => {
-            named(commit) + " is measured in a new build before the answer is believed"
+            named(commit) + " is measured in a new build before becalm accepts the answer"
         }
         SearchEvent::SameProgram(commit) => {
-            named(commit) + " has the program of a commit that is known"
+            named(commit) + " has the same program as an earlier commit"
         }
         SearchEvent::Skipped(commit) => named(commit) + " is skipped: it cannot be built or run",
     }

@@ -1,4 +1,4 @@
-//! What every command shares that makes runs: from a session to its files, texts and exit code.
+//! What all measuring commands share: from a session to its files, texts and exit code.
 
 mod export;
 mod finished;

@@ -9,10 +9,10 @@ use becalm_runner::rounds::Plan;
 
 use crate::ui::Ui;
 
-/// Least time between two drawings.
+/// Shortest time between two drawings.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Draws at most ten times a second, and nothing where stderr is no terminal.
+/// Draws at most ten times a second, and nothing if standard error is not a terminal.
 #[derive(Debug)]
 pub(crate) struct ProgressLine {
     started: Instant,
@@ -28,7 +28,7 @@ pub(crate) struct ProgressLine {
     goal: Goal,
     warmup: bool,
     rounds: u32,
-    /// Share of the session that is over, and that was over when it went on.
+    /// Share of the session that is over, and that was over when it continued.
     fraction: f64,
     at_start: Option<f64>,
     ratio: Option<RatioInterval>,
@@ -91,7 +91,7 @@ impl ProgressLine {
         }
     }
 
-    /// Takes note of what a look showed.
+    /// Records what a look showed.
     pub(crate) fn look(&mut self, comparisons: &[Comparison]) {
         self.ratio = comparisons.iter().find(|one| one.primary).and_then(|one| one.ratio);
     }

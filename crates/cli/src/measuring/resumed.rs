@@ -1,4 +1,4 @@
-//! `--resume`: the saved session, and the terms by which it goes on.
+//! `--resume`: the saved session, and the terms by which it continues.
 
 use std::path::{Path, PathBuf};
 
@@ -14,19 +14,19 @@ use crate::old_arguments;
 use crate::records;
 use crate::ui::Ui;
 
-/// A session to go on with.
+/// A session to continue.
 #[derive(Debug)]
 pub(crate) struct Resumed {
     /// What it has.
     pub(crate) record: Record,
-    /// Its terms, with the place that it goes on to be saved at.
+    /// Its terms, with the place where it will be saved again.
     terms: Terms,
     /// Where it was read from.
     pub(crate) path: PathBuf,
 }
 
 impl Resumed {
-    /// Reads it; `command` is what it has to be a session of.
+    /// Reads it; it must be a session of `command`.
     pub(crate) fn read(path: &Path, command: &str) -> Result<Self, CommandError> {
         let mut record = read(path)?;
         let mut terms = match record.terms.take() {
@@ -44,7 +44,7 @@ impl Resumed {
         Ok(Self { record, terms, path: path.to_owned() })
     }
 
-    /// Says which reports are written again because the session was begun so.
+    /// Says which reports are written again because the session was started with them.
     fn say_what_is_written_again(&self, given: &ExportFlags, ui: &Ui) {
         let saved = &self.terms.exports;
         let reports = [
@@ -53,13 +53,17 @@ impl Resumed {
         ];
         for (saved, given) in reports {
             if let (Some(path), None) = (saved, given) {
-                ui.say(format!("{} is written again, as the session was begun", path.display()));
+                ui.say(format!(
+                    "{} is written again, because the session was started with it",
+                    path.display()
+                ));
             }
         }
     }
 }
 
-/// Returns the terms of a session with the command line that makes it: as given, or with what it goes on with.
+/// Returns the terms of a session with the command line that makes it: as given, or with those of
+/// the session that it continues.
 pub(crate) fn begun(
     command: &str,
     flags: &MeasureFlags,
@@ -78,8 +82,8 @@ pub(crate) fn begun(
     Ok((terms, arguments, Some(resumed)))
 }
 
-/// Fails where a saved session asks for what root does: anybody can have written the file. Whoever goes on with it says so
-/// again.
+/// Fails if a saved session asks for something that needs root: anybody may have written the file.
+/// The user has to ask for it again.
 fn refuse_borrowing(saved: &RunTerms, given: &ConditionFlags) -> Result<(), CommandError> {
     let asks = [
         ("--tune", saved.tune.is_some() && given.tune.is_none()),
@@ -93,13 +97,13 @@ fn refuse_borrowing(saved: &RunTerms, given: &ConditionFlags) -> Result<(), Comm
         return Ok(());
     }
     let flags = missing.join(", ");
-    Err(CommandError::usage(format!("the saved session was made with {flags}, which takes root"))
+    Err(CommandError::usage(format!("the saved session was made with {flags}, which needs root"))
         .hint(format!(
-            "called by sudo, becalm takes that from the command line alone: add {flags}"
+            "when called through sudo, becalm takes that only from the command line: add {flags}"
         )))
 }
 
-/// Returns the terms `now`, by which a session of the terms `before` goes on.
+/// Returns the terms `now`, by which a session of the terms `before` continues.
 pub(crate) fn merged(before: &Terms, now: Terms) -> Result<Terms, CommandError> {
     Ok(merge(before, now).map_err(|error| Error::from(ResumeError::from(error)))?)
 }
@@ -130,7 +134,7 @@ fn read(path: &Path) -> Result<Record, CommandError> {
     if let Ok(record) = &read
         && record.is_of_one_program()
     {
-        return Err(records::nothing_in(path).hint("begin anew, without --resume"));
+        return Err(records::nothing_in(path).hint("start a new session, without --resume"));
     }
     read.map_err(|error| {
         if path.exists() || !log.exists() {
@@ -138,6 +142,6 @@ fn read(path: &Path) -> Result<Record, CommandError> {
         }
         // Killed before it could save anything else.
         let log = log.display();
-        error.hint(format!("the log of a session that was killed is there: --resume {log}"))
+        error.hint(format!("the log of a session that was killed exists: --resume {log}"))
     })
 }

@@ -1,4 +1,4 @@
-//! Who took the time from traced runs, in words.
+//! Who took the time from traced runs, as text.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use becalm_report::{TraceCostTold, trace_markdown, trace_text, trace_texts};
 
 use crate::ui::Ui;
 
-/// Says who took the time, where that was traced.
+/// Says who took the time, if that was traced.
 pub(crate) fn text(record: &Record, ui: &Ui) -> String {
     let Some(trace) = &record.trace else { return String::new() };
     let explanation = explain(record, trace);
     format!("\n{}", trace_text(record, trace, &explanation, TraceCostTold::Elsewhere, ui.style()))
 }
 
-/// Returns the record with who took the time among its notes, for reports that have no place of their
-/// own for it.
+/// Returns the record with who took the time among its notes, for reports that have no section for
+/// it.
 pub(crate) fn with_notes(record: &Record) -> Cow<'_, Record> {
     let Some(trace) = &record.trace else { return Cow::Borrowed(record) };
     let explanation = explain(record, trace);
@@ -26,7 +26,7 @@ pub(crate) fn with_notes(record: &Record) -> Cow<'_, Record> {
     Cow::Owned(record)
 }
 
-/// Says who took the time as entries of a Markdown list, where that was traced.
+/// Says who took the time as entries of a Markdown list, if that was traced.
 pub(crate) fn markdown(record: &Record) -> String {
     let Some(trace) = &record.trace else { return String::new() };
     trace_markdown(record, &explain(record, trace))

@@ -1,4 +1,4 @@
-//! What was put back, on the terminal: after a session, and of a becalm that died.
+//! What was put back, on the terminal: after a session, and after a becalm that died.
 
 use becalm_machine::SysRoot;
 use becalm_machine::tune::{self, LockError, MachineLock, Recovered, Restored, Wait, journal};
@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 use becalm_model::counted;
 
-/// Says what restoring did; what is left goes with the commands that put it back by hand.
+/// Says what restoring did; what remains is listed with the commands that put it back by hand.
 pub(crate) fn report(recovered: &Recovered, ui: &Ui) -> Exit {
     for line in recovered_lines(recovered) {
         ui.say(line);
@@ -21,7 +21,8 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
     if let Recovered::SetAside { why, .. } = recovered {
         let why = format!("nothing could be put back, because the journal cannot be used: {why}");
         ui.error(&CommandError::not_restored(why).hint(
-            "the machine may still be tuned, unless it was restarted since: a restart resets every setting",
+            "the machine may still be tuned, unless it was restarted since; a restart resets \
+             every setting",
         ));
         return Exit::NotRestored;
     }
@@ -36,43 +37,52 @@ fn say_left(recovered: &Recovered, ui: &Ui) -> Exit {
     Exit::NotRestored
 }
 
-/// Says so if the journal could not be told what was put back.
+/// Says so if the journal could not be updated.
 fn say_stale_journal(recovered: &Recovered, ui: &Ui) -> Exit {
     let Recovered::Restored(Restored { stale_journal: Some(why), .. }) = recovered else {
         return Exit::Done;
     };
-    let why = format!("the journal still tells of what is put back, and cannot be written: {why}");
+    let why = format!(
+        "the journal still lists settings that have been put back, and cannot be written: {why}"
+    );
     ui.error(&CommandError::not_restored(why).hint(
-        "the next becalm would put the same settings back again, whoever has set them since: remove the journal \
-         before that",
+        "the next becalm would put the same settings back again, even if something else has set \
+         them since: remove the journal before that",
     ));
     Exit::NotRestored
 }
 
-/// Says what became of what an earlier becalm left, and returns the exit code that this alone would have.
+/// Says what happened to what an earlier becalm left behind, and returns the exit code that this
+/// alone would have.
 pub(crate) fn say_leftovers(recovered: &Recovered, ui: &Ui) -> Exit {
     match recovered {
         Recovered::Nothing => return Exit::Done,
         Recovered::OtherBoot { .. } | Recovered::SetAside { .. } => {}
         Recovered::Restored(_) if recovered.left().is_empty() => {
-            ui.warn("an earlier becalm died before it had put the machine back; done now");
+            ui.warn(
+                "an earlier becalm died before it could put the machine back; this is now done",
+            );
         }
         Recovered::Restored(_) => {
-            ui.warn("an earlier becalm died before it had put the machine back; done now, as far as possible");
+            ui.warn(
+                "an earlier becalm died before it could put the machine back; this is now done as \
+                 far as possible",
+            );
         }
     }
     report(recovered, ui)
 }
 
-/// Puts back what a becalm left that died together with its guardian, and returns the exit code that this
-/// alone would have. For the start of every command: without root, or while another becalm is at work, it
-/// only says what it sees.
+/// Puts back what was left by a becalm that died together with its guardian, and returns the exit
+/// code that this alone would have. For the start of every command: without root, or while another
+/// becalm is at work, it only reports what it sees.
 pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
     if !journal::exists(root) || tune::is_held(root) {
         return Exit::Done;
     }
     let no_stop = || false;
-    match MachineLock::take(root, "putting back what a dead becalm left", Wait::No, &no_stop) {
+    match MachineLock::take(root, "putting back what a dead becalm left behind", Wait::No, &no_stop)
+    {
         Ok(_lock) => match tune::recover(root, tune::Foreign::Leave) {
             Ok(recovered) => say_leftovers(&recovered, ui),
             Err(error) => {
@@ -85,20 +95,21 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
         // A restart has reset what it tells of.
         Err(LockError::Make { .. }) if journal::is_older_than_boot(root) => Exit::Done,
         Err(error @ LockError::Make { .. }) if !error.needs_root() => {
-            ui.warn(format!("this machine may still be tuned by a becalm that died: {error}"));
+            ui.warn(format!("a becalm that died may have left this machine tuned: {error}"));
             Exit::Done
         }
         Err(LockError::Make { .. }) => {
             ui.warn(
-                "this machine may still be tuned by a becalm that died; `sudo becalm restore` puts it back",
+                "a becalm that died may have left this machine tuned; `sudo becalm restore` puts \
+                 it back",
             );
             Exit::Done
         }
     }
 }
 
-/// Returns how a command ended that began with `leftovers`: what could not be put back then, nor since, is
-/// worse than anything that came afterwards.
+/// Returns how a command ended that began with `leftovers`: a setting that could not be put back,
+/// then or since, takes precedence over all else.
 pub(crate) fn with_leftovers(root: &SysRoot, leftovers: Exit, ended: Exit) -> Exit {
     if leftovers == Exit::NotRestored && journal::exists(root) { leftovers } else { ended }
 }

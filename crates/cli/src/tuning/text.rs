@@ -11,7 +11,7 @@ use becalm_model::{Change, Target};
 use becalm_model::counted;
 use becalm_session::shown;
 
-/// Says where somebody stands in the queue of the machine's service, and behind whom.
+/// Says where the caller is in the queue of the machine's service, and behind whom.
 pub(crate) fn place_in_queue(queued: &Queued) -> String {
     let Queued { place, holder } = queued;
     let behind = match holder {
@@ -19,14 +19,14 @@ pub(crate) fn place_in_queue(queued: &Queued) -> String {
         Some(Held { uid, pid, command, left, .. }) => {
             let user = uid.map(|uid| user_name(uid).unwrap_or_else(|| format!("user {uid}")));
             let user = user.map_or_else(String::new, |user| format!(" of {user}"));
-            let left = left.map_or_else(String::new, |left| format!(", for {left} s more at most"));
+            let left = left.map_or_else(String::new, |left| format!(", for at most {left} s more"));
             format!("`{command}`{user} (process {pid}) has the machine{left}")
         }
     };
     format!("place {place} in the queue: {behind}")
 }
 
-/// Returns a plan: what would be set, knob by knob, and what cannot be.
+/// Returns a plan: what would be set, knob by knob, and what cannot be set.
 pub(crate) fn plan_text(root: &SysRoot, plan: &TuningPlan) -> String {
     let mut text = String::new();
     let mut knob = "";
@@ -47,13 +47,13 @@ pub(crate) fn plan_text(root: &SysRoot, plan: &TuningPlan) -> String {
     if guarded > 0 {
         let _ = writeln!(
             text,
-            "\n{guarded} other settings that these may disturb are saved and put back with them."
+            "\n{guarded} other settings that these changes may disturb are saved and put back, too."
         );
     }
     for (kind, title) in [
         (NoteKind::Refused, "Not possible here:"),
-        (NoteKind::NotHere, "Not there on this machine:"),
-        (NoteKind::AlreadyQuiet, "Quiet already:"),
+        (NoteKind::NotHere, "Not on this machine:"),
+        (NoteKind::AlreadyQuiet, "Already quiet:"),
     ] {
         let mut lines: Vec<String> = plan
             .notes
@@ -87,9 +87,10 @@ pub(super) fn recovered_lines(recovered: &Recovered) -> Vec<String> {
                 0 => "every setting".to_owned(),
                 changes => format!("its {}", counted(*changes, "setting")),
             };
-            let but = if kept.is_empty() { "" } else { ", but for what follows" };
+            let but = if kept.is_empty() { "" } else { ", except for what follows" };
             let first = format!(
-                "The journal is of an earlier boot; the restart reset {what}{but}: discarded."
+                "The journal is from an earlier boot, and the restart reset {what}{but}; it was \
+                 discarded."
             );
             std::iter::once(first).chain(left_lines(kept)).collect()
         }
@@ -108,8 +109,8 @@ fn restored_lines(restored: &Restored) -> Vec<String> {
     )];
     for Left { change, now, .. } in &restored.foreign {
         lines.push(format!(
-            "{}: somebody else set it to {} meanwhile; left so (it was {} before becalm; to set \
-             that: {})",
+            "{}: another program set it to {} meanwhile, so becalm left it alone (it was {} \
+             before becalm; to set that: {})",
             change.target,
             reading(now),
             shown(&change.old),
@@ -119,7 +120,7 @@ fn restored_lines(restored: &Restored) -> Vec<String> {
     lines
 }
 
-/// Says what is left and how to put it back by hand.
+/// Lists what remains and how to put it back by hand.
 pub(super) fn left_lines(left: &[Left]) -> Vec<String> {
     left.iter()
         .map(|Left { change, now, why }| {
@@ -173,14 +174,17 @@ mod tests {
                 assert!(line.contains(part), "{line}");
             }
         };
-        check(Vec::new(), &["the restart reset its 3 settings: discarded"]);
+        check(Vec::new(), &["the restart reset its 3 settings; it was discarded"]);
         let path = "/sys/firmware/acpi/platform_profile";
         let change = Change::file("platform-profile", path, "balanced", "performance", "why");
         let now = Reading::Value("performance".to_owned());
         let kept = Left { change, now, why: "firmware may have kept it".to_owned() };
         check(
             vec![kept],
-            &["but for what follows", "(now performance) was balanced: firmware may have kept it"],
+            &[
+                "except for what follows",
+                "(now performance) was balanced: firmware may have kept it",
+            ],
         );
     }
 }

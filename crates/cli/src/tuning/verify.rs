@@ -17,7 +17,7 @@ const TOLERANCE: f64 = 0.05;
 
 const IS_X86: bool = cfg!(target_arch = "x86_64");
 
-/// Spins on each of `cpus`. A CPU that this process may not use is left out.
+/// Spins on each of `cpus`. CPUs that this process may not use are skipped.
 pub(crate) fn spins(cpus: &CpuSet) -> Vec<(CpuId, Spin)> {
     let Ok(own) = own_affinity() else { return Vec::new() };
     let measured = cpus
@@ -32,8 +32,8 @@ pub(crate) fn spins(cpus: &CpuSet) -> Vec<(CpuId, Spin)> {
     measured
 }
 
-/// Returns one line per CPU: what was measured before and after, and whether the frequency is the one
-/// that the limits promise.
+/// Returns one line per CPU: what was measured before and after, and whether the frequency is what
+/// the limits promise.
 pub(crate) fn verdict(root: &SysRoot, before: &[(CpuId, Spin)], after: &[(CpuId, Spin)]) -> String {
     let mut text = String::new();
     for (cpu, now) in after {
@@ -52,8 +52,8 @@ pub(crate) fn verdict(root: &SysRoot, before: &[(CpuId, Spin)], after: &[(CpuId,
             }
             Some(hertz) => writeln!(
                 text,
-                "; the limits promise {:.2} GHz: something else holds the frequency (firmware, heat, \
-                 power, a sibling thread) or the CPU is busy",
+                "; the limits promise {:.2} GHz: either something else limits the frequency \
+                 (firmware, heat, power, a sibling thread), or the CPU is busy",
                 hertz / 1e9
             ),
             None => writeln!(text, "; no frequency is promised here"),

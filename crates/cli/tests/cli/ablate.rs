@@ -72,7 +72,7 @@ fn the_list_says_what_is_possible_and_why_the_rest_is_not() {
     };
     assert_eq!(reason("numa-balancing"), "");
     assert_eq!(reason("aslr"), "");
-    assert_eq!(reason("pin"), "not asked for");
+    assert_eq!(reason("pin"), "not requested");
     assert!(document["runs"].as_array().unwrap().is_empty());
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
 }
@@ -132,7 +132,7 @@ fn a_signal_puts_the_machine_back_before_becalm_ends() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(128 + 2));
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("Stopped; everything is as it was."), "{said}");
+    assert!(said.contains("Stopped; the machine is as it was."), "{said}");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("`./waits`: 0 runs") && text.contains("3 more runs tried"), "{text}");
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
@@ -169,17 +169,17 @@ fn an_experiment_of_nothing_is_refused_and_says_why() {
     let output = env()
         .run(["noise", "ablate", "--only", "pin", "--skip", "pin", "--", "true"])
         .exits_with(2);
-    assert!(output.stderr.contains("--skip takes away everything that --only names"), "{output:?}");
+    assert!(output.stderr.contains("--skip excludes everything that --only names"), "{output:?}");
     let bench = bench();
     let root = bench.tree.path().to_str().unwrap().to_owned();
     let arguments = ["noise", "ablate", "--root", &root, "--only", "mlock", "--", "true"];
     let output = bench.env.run(arguments).exits_with(4);
-    assert!(output.stderr.contains("nothing that --only names can be tried"), "{output:?}");
+    assert!(output.stderr.contains("no mitigation chosen with --only can be tried"), "{output:?}");
     assert!(output.stderr.contains("mlock: a program locks its memory itself"), "{output:?}");
 }
 
 #[test]
 fn names_that_do_not_exist_are_refused_with_those_that_do() {
     let output = env().run(["noise", "ablate", "--only", "pni", "--", "true"]).exits_with(2);
-    assert!(output.stderr.contains("there are pin, pin-first"), "{}", output.stderr);
+    assert!(output.stderr.contains("the mitigations are pin, pin-first"), "{}", output.stderr);
 }

@@ -212,7 +212,11 @@ fn what_the_machine_refuses_says_nothing_of_a_commit() {
         "{}",
         output.stderr
     );
-    assert!(said(&output).contains("`becalm bisect --resume s.json` goes on"), "{}", output.stderr);
+    assert!(
+        said(&output).contains("`becalm bisect --resume s.json` continues the search"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(env.record("s.json")["skipped"], Value::Array(Vec::new()));
     std::fs::remove_file(env.work().join(".full")).unwrap();
     let _ = env.run(["bisect", "--resume", "s.json"]).exits_with(0);
@@ -232,7 +236,11 @@ fn what_was_built_before_is_not_skipped_because_it_cannot_be_built_again() {
     );
     let start = ["--good", "good", "--metric", ROUGH, "--state", "s.json", "--build", &build];
     let output = env.run(with("bisect", &[&start[..], &["--", "./app"]].concat())).exits_with(4);
-    assert!(said(&output).contains("it was built before, in this search"), "{}", output.stderr);
+    assert!(
+        said(&output).contains("this commit was built before in this search"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(env.record("s.json")["skipped"], Value::Array(Vec::new()));
     std::fs::remove_file(env.work().join(".once/on")).unwrap();
     let _ = env.run(["bisect", "--resume", "s.json"]).exits_with(0);
@@ -302,7 +310,7 @@ fn a_budget_ends_the_search_without_an_answer_and_it_goes_on_from_there() {
     changes[20..].fill(Change::Prints(1100));
     let Some(env) = repository("a_budget_ends_the_search", &changes) else { return };
     let output = bisect(&env, &["--max-rounds", "4", "--state", "s.json"]).exits_with(3);
-    assert!(output.stdout.contains("Not decided"), "{}", output.stdout);
+    assert!(output.stdout.contains("Undecided"), "{}", output.stdout);
     let before = env.record("s.json")["steps"].as_array().unwrap().len();
     let output = env.run(["bisect", "--resume", "s.json", "--max-rounds", "1000"]).exits_with(0);
     assert!(output.stdout.contains("change 21"), "{}", output.stdout);
@@ -313,7 +321,7 @@ fn a_budget_ends_the_search_without_an_answer_and_it_goes_on_from_there() {
     let output = env.run(["bisect", "--resume", "s.json"]).exits_with(0);
     assert!(output.stdout.contains("change 21"), "{}", output.stdout);
     let output = env.run(["bisect", "--resume", "s.json", "--bad", "HEAD"]).exits_with(2);
-    assert!(said(&output).contains("the bad end is another"), "{}", output.stderr);
+    assert!(said(&output).contains("the bad end differs from"), "{}", output.stderr);
 }
 
 #[test]
@@ -351,7 +359,10 @@ fn an_interrupted_search_leaves_nothing_but_its_state_and_goes_on() {
         let before = steps();
         if code.is_some() {
             let told = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(told.contains("`becalm bisect --resume s.json` goes on"), "{told}");
+            assert!(
+                told.contains("`becalm bisect --resume s.json` continues the search"),
+                "{told}"
+            );
             is_clean(&env, "main");
         }
         let output = bisect(&env, &["--state", "s.json"]).exits_with(2);
@@ -371,7 +382,7 @@ fn ends_that_make_no_range_are_refused() {
         said(&output)
     };
     let text = refused(&["--good", "nope", "--", "./app"]);
-    assert!(text.contains("--good nope: there is no such revision"), "{text}");
+    assert!(text.contains("--good nope: no such revision"), "{text}");
     let text = refused(&["--good", "HEAD", "--", "./app"]);
     assert!(text.contains("are the same commit"), "{text}");
     let text = refused(&["--good", "HEAD", "--bad", "good", "--", "./app"]);

@@ -91,13 +91,13 @@ fn a_saved_count_is_judged_and_never_the_time_of_the_simulation() {
     assert_eq!((&one["metric"], &one["verdict"]), (&"instructions".into(), &"slower".into()));
     let output = env.run(["diff", "--metric", "wall_time", "old.json", "new.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: with --backend callgrind wall_time is the simulation's and not the program's
-    hint: instructions and simulated_... are counted
+    error: with --backend callgrind, wall_time is that of the simulation and not of the program
+    hint: the counted metrics are instructions and simulated_...
     ");
     let plan = json(&env.run(["plan", "--json", "old.json"]).exits_with(0).stdout);
     assert_eq!(plan["metric"], "instructions");
     let output = env.run(["plan", "--metric", "wall_time", "old.json"]).exits_with(2);
-    assert!(said(&output).contains("is the simulation's"), "{}", output.stderr);
+    assert!(said(&output).contains("is that of the simulation"), "{}", output.stderr);
 }
 
 #[test]

@@ -64,7 +64,7 @@ fn too_few_values_are_an_answer_of_their_own() {
     let needed = few["needed"].as_u64().unwrap();
     let text = env.run(["changes", "--series", "s.txt"]).exits_with(3).stdout;
     let expected =
-        format!("It has too few values (14): from {needed} values on a change can be confirmed.");
+        format!("It has too few values (14): a change can be confirmed from {needed} values on.");
     assert!(text.contains(&expected), "{text}");
     // Another engine has rules of its own.
     changes(&env, &["--series", "s.txt", "--engine", "otava"]);
@@ -113,10 +113,10 @@ fn what_is_no_series_is_refused_with_the_line() {
     let env = env();
     env.write("s.txt", "1\n2\nthree\n");
     let refused = env.run(["changes", "--series", "s.txt"]).exits_with(2).stderr;
-    assert!(refused.contains("s.txt: line 3: `three` is no number"), "{refused}");
+    assert!(refused.contains("s.txt: line 3: `three` is not a number"), "{refused}");
     env.write("s.txt", "");
     let refused = env.run(["changes", "--series", "s.txt"]).exits_with(2).stderr;
-    assert!(refused.contains("no number in it"), "{refused}");
+    assert!(refused.contains("it contains no number"), "{refused}");
     let refused = env.run(["changes"]).exits_with(4).stderr;
     assert!(refused.contains("becalm history add"), "{refused}");
 }
@@ -162,13 +162,13 @@ fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
     // A decision does not go in silence with the entry that it is about.
     let prune = ["history", "prune", "--entry", "61"];
     let would = env.run([&prune[..], &["--dry-run"]].concat()).exits_with(0).stdout;
-    assert!(would.contains("with them would be taken away: 1 decision about changes"), "{would}");
+    assert!(would.contains("with them would be removed: 1 decision about changes"), "{would}");
     let gone = json(&env.run([&prune[..], &["--json"]].concat()).exits_with(0).stdout);
     let pruned = &gone["pruned"];
     assert_eq!((&pruned["entries"], &pruned["decisions"]), (&1.into(), &1.into()), "{gone}");
     assert_eq!(gone["schema"], "becalm/history/1");
     let refused = env.run(["changes", "acknowledge", "7@1"]).exits_with(2).stderr;
-    assert!(refused.contains("there is no change 7@1"), "{refused}");
+    assert!(refused.contains("the history has no change 7@1"), "{refused}");
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn terms_that_cannot_hold_are_told() {
         toml(&format!("false-alarms = '{share}'"));
         let refused = env.run(["changes"]).exits_with(2).stderr;
         assert!(refused.contains("becalm.toml:3: false-alarms is "), "{refused}");
-        assert!(refused.contains("it is from 0.1% to 10%"), "{refused}");
+        assert!(refused.contains("it must be from 0.1% to 10%"), "{refused}");
     }
 }
 

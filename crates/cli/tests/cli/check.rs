@@ -16,7 +16,11 @@ fn a_quiet_machine_exits_with_0_and_a_noisy_one_with_1() {
     let quiet = machine();
     let root = quiet.path().display().to_string();
     let output = env().run(["check", "--root", &root]).exits_with(0);
-    assert!(output.stdout.starts_with("Nothing that can be read here makes results noisy."));
+    assert!(
+        output.stdout.starts_with(
+            "becalm found nothing that makes results noisy, among what it could read."
+        )
+    );
     assert!(output.stdout.contains("Not readable here: 2"), "{}", output.stdout);
     assert!(output.stdout.contains("2 further things are worth knowing"), "{}", output.stdout);
     let _noisy = quiet.file("/sys/kernel/mm/ksm/run", "1\n");
@@ -39,7 +43,11 @@ fn the_findings_are_json_for_others() {
 fn a_folder_without_a_machine_cannot_be_checked() {
     let tree = FakeTree::new();
     let output = env().run(["check", "--root", &tree.path().display().to_string()]).exits_with(4);
-    assert!(output.stderr.contains("cannot tell which CPUs there are below"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("cannot determine the CPUs of the machine captured in"),
+        "{}",
+        output.stderr
+    );
     assert!(output.stderr.contains("hint: a captured machine is a folder"), "{}", output.stderr);
 }
 

@@ -34,7 +34,7 @@ fn the_cpus_are_the_ones_asked_for() {
     assert_eq!(conditions(&["--affinity", "none"])["affinity"], Value::Null);
     let output = env().run(["run", "--affinity", "4000", "--", "true"]).exits_with(4);
     assert!(
-        said(&output).contains("`true`: cannot start `true`: going to the CPUs asked for"),
+        said(&output).contains("`true`: cannot start `true`: moving to its CPUs"),
         "{output:?}"
     );
     let _ = env().run(["run", "--affinity", "1-x", "--", "true"]).exits_with(2);
@@ -63,7 +63,7 @@ fn huge_pages_and_nodes_are_recorded_as_they_were_had() {
     let _ = conditions(&["--membind", "auto"]);
     let output = env().run(["run", "--membind", "1000", "--", "true"]).exits_with(4);
     let whole = said(&output);
-    assert!(whole.contains("binding its memory to the NUMA nodes asked for"), "{output:?}");
+    assert!(whole.contains("binding its memory to its NUMA nodes"), "{output:?}");
     let _ = env().run(["run", "--membind", "near", "--", "true"]).exits_with(2);
 }
 
@@ -105,7 +105,7 @@ fn cpus_that_are_not_there_are_told_and_not_recorded() {
     let record = json(&output.exits_with(0).stdout);
     let affinity = record["conditions"]["affinity"].as_str().unwrap().to_owned();
     assert!(!affinity.contains("4000"), "{affinity}");
-    let expected = format!("are offline or not allowed here: the subjects have {affinity} alone");
+    let expected = format!("are offline or not allowed here: the subjects have only {affinity}");
     assert!(limits(&record).contains(&expected), "{}", limits(&record));
 }
 
@@ -141,12 +141,10 @@ fn the_pace_of_the_core_is_sampled_and_allowed_for_where_asked() {
         assert_eq!(conditions["pace"]["every_us"], 250);
         let paces = paces(&sampled);
         if paces.iter().all(|&is_there| is_there) {
-            assert!(!notes(&sampled).contains("is not known during"), "{}", notes(&sampled));
+            assert!(!notes(&sampled).contains("is unknown during"), "{}", notes(&sampled));
         } else {
             // An ordinary thread may come too late for a run of some milliseconds.
-            assert!(
-                !has_capability(CAP_SYS_NICE) && notes(&sampled).contains("is not known during")
-            );
+            assert!(!has_capability(CAP_SYS_NICE) && notes(&sampled).contains("is unknown during"));
         }
     } else {
         skipped("the_pace_of_the_core_is_sampled: the subjects got more than one CPU");
@@ -198,6 +196,6 @@ fn conditions_that_make_no_sense_are_usage_errors() {
     assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: invalid value 'fifo:100' for '--scheduler <SCHEDULER>': expected other or fifo:N with N from 1 to 99, or auto");
     assert_snapshot!(check(&["--nice", "20"]), @"error: invalid value '20' for '--nice <N>': 20 is not in -20..=19");
     assert_snapshot!(check(&["--rest", "2000%"]), @"error: invalid value '[SHARE]' for '--rest <REST>': a rest of more than ten times the run is surely a mistake");
-    assert_snapshot!(check(&["--timeout", "0s"]), @"error: invalid value '[TIME]' for '--timeout <DURATION>': no run ends in no time");
+    assert_snapshot!(check(&["--timeout", "0s"]), @"error: invalid value '[TIME]' for '--timeout <DURATION>': a timeout must be above zero");
     assert_snapshot!(check(&["--seed", "9007199254740992"]), @"error: invalid value '9007199254740992' for '--seed <N>': 9007199254740992 is not in 0..=9007199254740991");
 }

@@ -4,6 +4,7 @@
 //! and its answer is held against theirs, field by field. The tables below are all that may differ.
 
 mod broken;
+mod reworded;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use becalm_model::CpuId;
 use becalm_testkit::{FakeTree, TestEnv};
 use serde_json::{Map, Value};
 
+use self::reworded::REWORDED;
 use crate::support::{env, git, has_git, json, with};
 
 /// Fields that a later version has beside those of an earlier one.
@@ -19,15 +21,6 @@ const ADDED: [&str; 5] = ["terms", "too_few", "old", "new", "change"];
 
 /// What lines have in them that a later version says beside those of an earlier one.
 const ADDED_LINES: [&str; 1] = [" too few values ("];
-
-/// Sentences that were put in other words on purpose.
-const REWORDED: [(&str, &str); 2] = [
-    (
-        "Keep it off with --isolate, or move it: `taskset -p` to another CPU.",
-        "End it while you measure, move it (`taskset -p` to another CPU), or keep it off with --isolate.",
-    ),
-    ("of the highest level is a rough one", "repetitions of the highest level is a rough one"),
-];
 
 /// Fields that have another name in later versions.
 const RENAMED: [(&str, &str); 2] = [("settings", "conditions"), ("layout", "padding")];
@@ -171,7 +164,7 @@ fn compare(before: &Value, now: &Value, at: &str, differences: &mut Differences)
         (Value::Number(before), Value::Number(now))
             if differences.are_same(before.as_f64(), now.as_f64()) => {}
         (Value::String(before), Value::String(now))
-            if without_versions(&reworded(before)) == without_versions(now) => {}
+            if are_reworded(&without_versions(before), &without_versions(now)) => {}
         _ if before == now => {}
         _ => differences.add(format!("{at}: {before} is now {now}")),
     }
@@ -284,10 +277,17 @@ fn reworded(text: &str) -> String {
     REWORDED.iter().fold(text.to_owned(), |text, (old, new)| text.replace(old, new))
 }
 
+/// Says whether two texts differ in their words alone. A record keeps its sentences, so old words may stand beside new
+/// ones in an answer of today.
+fn are_reworded(before: &str, now: &str) -> bool {
+    let before = reworded(before);
+    before == now || before == reworded(now)
+}
+
 /// Reports whether lines say the same in the words of today; these may break elsewhere.
 fn is_reworded(before: &Value, now: &[&str]) -> bool {
     let before = before.as_array().into_iter().flatten().filter_map(Value::as_str);
-    reworded(&words(before)) == words(now.iter().copied())
+    are_reworded(&words(before), &words(now.iter().copied()))
 }
 
 /// `show` prints more than it did, and nothing less.
@@ -299,7 +299,10 @@ fn compare_shown(before: &Value, now: &[&str], at: &str, differences: &mut Diffe
     // Lines break elsewhere where a sentence has other words now.
     for gone in lines.chunk_by(|one, next| !is_there(one) && !is_there(next)) {
         let text = words(gone.iter().copied());
-        if !now.contains(&text) && !now.contains(&reworded(&text)) {
+        let text_now = reworded(&text);
+        if ![&text, &text_now].iter().any(|text| now.contains(*text))
+            && !reworded(&now).contains(&text_now)
+        {
             differences.add(format!("{at}: `{text}` is gone"));
         }
     }

@@ -113,7 +113,7 @@ fn metrics_that_make_no_sense_are_usage_errors() {
         said(&output).lines().next().unwrap().to_owned()
     };
     assert_snapshot!(check(&["nope"]), @"error: no metric `nope` is recorded here");
-    assert_snapshot!(check(&["wall_time=x"]), @"error: the metric `wall_time` is recorded anyway; choose another name for what is printed");
+    assert_snapshot!(check(&["wall_time=x"]), @"error: the metric `wall_time` is always recorded; choose another name for the one to read");
     assert_snapshot!(check(&["x=a", "x=b"]), @"error: the metric `x` is defined twice");
     assert_snapshot!(check(&["x=("]), @"error: the regular expression of the metric x is not valid: regex parse error:");
     assert_snapshot!(check(&["x[s,ms]=a"]), @"error: `[s,ms]` is not a unit, `higher` or `lower`, and `exact`, each at most once, with commas between them");
@@ -144,7 +144,7 @@ fn too_little_time_for_any_verdict_is_told_once_the_warm_up_shows_it() {
 #[test]
 fn limits_that_exclude_each_other_are_refused() {
     let output = env().compare(&["-m", "9", "-M", "5", "true", "true"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: --min-rounds 9 is more than --max-rounds 5");
+    assert_snapshot!(said(&output), @"error: --min-rounds 9 is larger than --max-rounds 5");
     let _ = env().compare(&["--rounds", "9", "--max-time", "5s", "true", "true"]).exits_with(2);
     let _ = env().compare(&["--margin", "100%", "true", "true"]).exits_with(2);
     let _ = env().compare(&["--confidence", "20%", "true", "true"]).exits_with(2);
@@ -163,7 +163,7 @@ fn an_aa_reports_the_noise_floor_and_is_never_inconclusive_as_an_exit_code() {
 #[test]
 fn the_same_command_twice_is_called_an_aa() {
     let output = env().compare(&["--rounds", "6", "true", "true"]);
-    assert_snapshot!(said(&output), @"note: `true` and `true #2` are the same command: this is an A/A, in which any difference is the machine's (--aa says what it can resolve)");
+    assert_snapshot!(said(&output), @"note: `true` and `true #2` are the same command, so this is an A/A comparison: any difference comes from the machine (--aa shows what it can resolve)");
     assert!(output.stdout.contains("are the same command"), "{}", output.stdout);
     let output = env().compare(&["--rounds", "6", "--quiet", "true", "true"]);
     assert_eq!(output.stderr, "");
@@ -176,7 +176,7 @@ fn the_same_program_under_two_names_is_called_an_aa() {
         env.script(name, "exit 0");
     }
     let output = env.compare(&["--rounds", "6", "./old", "./new"]);
-    assert_snapshot!(said(&output), @"note: ./old and ./new are the same, byte for byte: unless they look at their own name, this is an A/A");
+    assert_snapshot!(said(&output), @"note: ./old and ./new are the same, byte for byte: unless they look at their own name, this is an A/A comparison");
     let output = env.compare(&["--rounds", "6", "./old 1", "./new 2"]);
     assert_eq!(output.stderr, "");
 }

@@ -44,7 +44,7 @@ fn without_counters_the_reason_is_told() {
     // Root, and others where the level allows it, learn that it is not the level.
     let refused = limits(EPERM);
     let by_level = refused.contains("not counted, because kernel.perf_event_paranoid is");
-    let by_sandbox = refused.contains("not counted, because a sandbox keeps perf_event_open");
+    let by_sandbox = refused.contains("not counted, because a sandbox blocks perf_event_open");
     assert!(if is_root() { by_sandbox } else { by_level || by_sandbox }, "{refused}");
     assert!(limits(ENOSYS).contains("this kernel or sandbox has no perf_event_open"));
 }
@@ -93,7 +93,7 @@ fn without_sys_the_cpus_are_known_from_proc() {
     let Some(output) = with_mounts("without_sys", "mount -t tmpfs none /sys") else { return };
     let record = measured(&output);
     assert!(record["conditions"]["affinity"].is_string());
-    assert!(limits(&record).contains("is not seen"), "{}", limits(&record));
+    assert!(limits(&record).contains("is not visible"), "{}", limits(&record));
 }
 
 #[test]
@@ -163,6 +163,6 @@ fn what_quiets_the_machine_is_left_out_without_root_and_that_is_said() {
         assert!(said(&output).contains(&format!("warning: {reason}")), "{output:?}");
         assert!(limits(&record).contains(reason), "{}", limits(&record));
     };
-    check("--isolate", "CPUs cannot be isolated here: that needs root");
+    check("--isolate", "CPUs cannot be isolated here: this needs root");
     check("--tune", "the machine was not tuned: cannot make the lock");
 }

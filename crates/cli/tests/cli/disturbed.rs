@@ -76,7 +76,7 @@ fn what_was_made_again_is_told() {
     let fixed = ["--warmup", "1", "--rounds", "10", "--on-disturbance", "redo"];
     let output = env.compare(&[&fixed[..], &["./calm", "./restless"]].concat());
     // Sentences are broken where the line ends.
-    assert!(output.stdout.replace('\n', " ").contains("made again"), "{}", output.stdout);
+    assert!(output.stdout.replace('\n', " ").contains("repeated"), "{}", output.stdout);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn waiting_for_the_machine_is_bounded_and_told() {
         .collect();
     assert_eq!(waits.len(), 3, "{settled}");
     let notes = settled["notes"].to_string();
-    assert!(notes.contains("--settle waited before"), "{notes} {}", limits(&settled));
+    assert!(notes.contains("--settle "), "{notes} {}", limits(&settled));
     let usual = record(&[]);
     assert!(usual["subjects"][0]["runs"][0]["evidence"].get("settle_wait").is_none());
     let _ = env.measure(&["--settle", "soon", "--", "true"]).exits_with(2);

@@ -58,7 +58,7 @@ fn chosen_cpus_are_leased_for_as_long_as_the_command_lives() {
     let env = env();
     let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     if cpus < 2 {
-        return skipped("chosen_cpus_are_leased: there is one CPU");
+        return skipped("chosen_cpus_are_leased: there is only one CPU");
     }
     // Each goes on until the other has begun.
     let script = "grep Cpus_allowed_list /proc/self/status; touch $0.$$; n=0; \

@@ -29,7 +29,7 @@ fn own_records_become_files_of_other_tools() {
     BenchmarkProcess	1	2400 ns/op
     PASS
     ");
-    assert_snapshot!(said(&output), @"note: left out, because only results are exported unless --metric names others: max_rss");
+    assert_snapshot!(said(&output), @"note: not exported, because the default is results only (--metric chooses others): max_rss");
     let quiet = env.run(["--quiet", "export", "record.json", "--to", "go-bench"]).exits_with(0);
     assert_eq!(said(&quiet), "");
     let chosen = ["--metric", "max_rss", "--subject", "B"];
@@ -63,13 +63,13 @@ fn the_ending_of_the_file_tells_the_format_where_it_is_of_one() {
 
     let output = env.run(["export", "record.json", "-o", "out.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: several formats have files that end with `.json`: pyperf, hyperfine, hyperfine-2, bmf, github-action-benchmark, customSmallerIsBetter, customBiggerIsBetter
+    error: several formats use the file ending `.json`: pyperf, hyperfine, hyperfine-2, bmf, github-action-benchmark, customSmallerIsBetter, customBiggerIsBetter
     hint: choose one with --to
     ");
     let output = env.run(["export", "record.json", "-o", "out.odd"]).exits_with(2);
-    assert!(said(&output).contains("no format has files that end with `.odd`"));
+    assert!(said(&output).contains("no format uses the file ending `.odd`"));
     let output = env.run(["export", "record.json"]).exits_with(2);
-    assert!(said(&output).contains("which format"));
+    assert!(said(&output).contains("no format was given"));
     assert!(!env.work().join("out.json").exists(), "nothing was left behind");
 }
 
@@ -106,14 +106,14 @@ fn what_cannot_be_exported_says_why_and_writes_nothing() {
     let env = env();
     env.write("record.json", COMPARED);
     let output = env.run(["export", "record.json", "--to", "nope"]).exits_with(2);
-    assert!(said(&output).contains("no format `nope`"), "{}", said(&output));
+    assert!(said(&output).contains("cannot write a format `nope`"), "{}", said(&output));
     let output =
         env.run(["export", "record.json", "--to", "csv", "--metric", "nope"]).exits_with(2);
     assert!(said(&output).contains("no metric `nope`; it has wall_time"), "{}", said(&output));
     let arguments = ["export", "record.json", "record.json", "--to", "junit", "-o", "gate.xml"];
     let output = env.run(arguments).exits_with(4);
     assert_snapshot!(said(&output), @r"
-    error: there is nothing to judge: it holds subjects that were not compared
+    error: there is nothing to judge: it contains subjects that were not compared
     hint: give one record that `becalm compare` saved with --export-json
     ");
     assert!(!env.work().join("gate.xml").exists());

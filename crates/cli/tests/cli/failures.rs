@@ -14,7 +14,7 @@ fn a_program_that_does_not_exist_is_named() {
     ");
     assert_eq!(output.stdout, "");
     let output = env.measure(&["--", "./absent"]).exits_with(4);
-    assert_snapshot!(said(&output), @"error: `./absent`: cannot find the program `./absent` (there is no such file)");
+    assert_snapshot!(said(&output), @"error: `./absent`: cannot find the program `./absent` (no such file)");
 }
 
 #[test]
@@ -42,8 +42,8 @@ fn a_non_zero_exit_ends_the_session_and_keeps_the_rounds_before() {
     let output = env.compare(&arguments).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: `./fails` failed in round 5: exited with code 3
-    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows all that it says
-    hint: every finished round before that is in r.json
+    hint: its runs are not used; -i accepts failing runs, --output inherit shows all its output
+    hint: every round that finished before that is in r.json
     ");
     let record = env.record("r.json");
     assert_eq!(schedule(&record).len(), 2 * 4);
@@ -57,7 +57,7 @@ const TALKS: &str = "i=0; while [ $i -lt 50 ]; do i=$((i + 1)); echo line $i >&2
                      printf 'no \\033[31mfile\\n' >&2; exit 3";
 
 /// The end of what it says, as it is shown.
-const LAST_WORDS: &str = "exited with code 3; the last that it said:\n  line 42\n";
+const LAST_WORDS: &str = "exited with code 3; its output ends with:\n  line 42\n";
 
 #[test]
 fn the_last_words_of_a_failing_program_are_shown_wherever_they_went() {
@@ -84,7 +84,7 @@ fn the_last_words_of_a_failing_program_are_shown_wherever_they_went() {
     assert!(failed.stderr.contains("  t: 5\n  no licence\n"), "{}", failed.stderr);
     // On the terminal it has been seen.
     let failed = env.measure(&["--output", "inherit", "--", "./talks"]).exits_with(4);
-    assert!(!failed.stderr.contains("the last that it said"), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("its output ends with"), "{}", failed.stderr);
 }
 
 #[test]
@@ -107,8 +107,8 @@ fn a_death_by_a_signal_is_told_by_the_name_of_the_signal() {
     let output = env.compare(&["--rounds", "9", "true", "./crashes"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: `./crashes` failed in round 3: was ended by signal 11 (SIGSEGV)
-    hint: its runs are not used; -i takes failing runs as they are, --output inherit shows all that it says
-    hint: every finished round before that is in [TMP]/state/becalm/sessions/[LOG]
+    hint: its runs are not used; -i accepts failing runs, --output inherit shows all its output
+    hint: every round that finished before that is in [TMP]/state/becalm/sessions/[LOG]
     ");
     // The file that the hint names is one that the other commands read.
     let named = output.stderr.split(" is in ").nth(1).unwrap().trim();
@@ -211,7 +211,7 @@ fn a_benchmark_is_also_a_test_of_its_output() {
     };
     let _ = run("expected", "a\\nb\\n").exits_with(0);
     let output = run("expected", "a\\nc\\n").exits_with(4);
-    assert_snapshot!(said(&output), @r"error: `printf 'a\nc\n'` printed something else than expected: line 2 is `c`, expected `b`");
+    assert_snapshot!(said(&output), @r"error: `printf 'a\nc\n'` printed unexpected output: line 2 is `c`, expected `b`");
     let output = run("expected", "a\\033[2Jc\\n").exits_with(4);
     assert!(output.stderr.contains(r"line 1 is `a\u{1b}[2Jc`, expected `a`"), "{output:?}");
     let output = run("absent", "a").exits_with(2);
@@ -219,12 +219,12 @@ fn a_benchmark_is_also_a_test_of_its_output() {
     let _ = run("same", "anything").exits_with(0);
     let arguments = ["--rounds", "6", "--expect-output", "same", "echo x", "echo y"];
     let output = env.compare(&arguments).exits_with(4);
-    assert!(output.stderr.contains("printed something else than expected"), "{output:?}");
+    assert!(output.stderr.contains("printed unexpected output"), "{output:?}");
     // Runs that fail and are taken have to print it too; others are told by how they ended.
     let failing = ["sh -c 'echo x; exit 1'", "sh -c 'echo y; exit 1'"];
     let arguments = ["--rounds", "6", "--expect-output", "same"];
     let output = env.compare(&[&arguments[..], &["-i"], &failing].concat()).exits_with(4);
-    assert!(output.stderr.contains("printed something else than expected"), "{output:?}");
+    assert!(output.stderr.contains("printed unexpected output"), "{output:?}");
     let output = env.compare(&[&arguments[..], &failing].concat()).exits_with(4);
     assert!(output.stderr.contains("exited with code 1"), "{output:?}");
 }

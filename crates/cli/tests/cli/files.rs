@@ -16,8 +16,7 @@ fn a_file_that_cannot_be_written_is_an_error_before_anything_is_measured() {
         let output = env.measure(&[flag, "absent/r", "--", "touch", "measured"]).exits_with(2);
         assert_eq!(
             said(&output),
-            "error: cannot write absent/r: No such file or directory (os error 2)\n\
-             hint: nothing was begun; choose a file in a folder that exists and is writable\n"
+            "error: cannot write absent/r: No such file or directory (os error 2)\nhint: nothing was started; choose a file in an existing, writable folder\n"
         );
         assert!(!env.work().join("measured").exists());
     }
@@ -29,7 +28,7 @@ fn a_file_that_cannot_be_written_is_an_error_before_anything_is_measured() {
 fn two_exports_do_not_go_to_the_same_file() {
     let output =
         env().measure(&["--export-json", "r", "--export-html", "r", "--", "true"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: two exports go to the same file r");
+    assert_snapshot!(said(&output), @"error: two exports write to the same file r");
 }
 
 #[test]
@@ -70,7 +69,7 @@ fn a_full_device_is_an_error_after_the_result_was_printed_and_is_never_replaced(
     assert!(output.stdout.contains("true, wall_time: median"), "{output:?}");
     assert_snapshot!(said(&output), @r"
     error: cannot write /dev/full: No space left on device (os error 28)
-    hint: every finished round before that is in [TMP]/state/becalm/sessions/[LOG]
+    hint: every round that finished before that is in [TMP]/state/becalm/sessions/[LOG]
     ");
     let facts = std::fs::metadata("/dev/full").unwrap();
     assert!(facts.file_type().is_char_device());
@@ -146,6 +145,6 @@ fn a_session_that_measures_nothing_leaves_the_file_of_an_earlier_one() {
     let before = env.read("r.json");
     let fails = ["-r", "2", "--setup", "false", "--export-json", "r.json", "--", "true"];
     let output = env.measure(&fails).exits_with(4);
-    assert!(output.stderr.contains("r.json stays as it was"), "{}", output.stderr);
+    assert!(output.stderr.contains("r.json was not changed"), "{}", output.stderr);
     assert_eq!(env.read("r.json"), before);
 }

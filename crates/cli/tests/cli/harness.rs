@@ -80,13 +80,13 @@ fn results_that_cannot_be_read_are_told_with_the_subject() {
     let env = env();
     env.script("silent", "exit 0");
     let output = env.measure(&["--harness", "hyperfine", "--", "./silent"]).exits_with(4);
-    assert!(said(&output).contains("`./silent`: hyperfine left no results that can be read"));
+    assert!(said(&output).contains("`./silent`: hyperfine left no results that becalm can read"));
     let output = env.measure(&["--harness", "custom", "--", "./silent"]).exits_with(4);
     assert!(said(&output).contains("the results of custom cannot be read: the output is empty"));
     env.script("talking", "echo usage: talking NAME; echo what is to be measured");
     let output = env.measure(&["--harness", "custom", "--", "./talking"]).exits_with(4);
     let said = said(&output);
-    assert!(said.contains("the output: this looks like no format that is known"), "{said}");
+    assert!(said.contains("the output: unrecognised format"), "{said}");
     assert!(said.contains("it begins with: usage: talking NAME"), "{said}");
 }
 
@@ -99,7 +99,7 @@ fn what_makes_no_sense_with_a_harness_is_refused() {
         (&["--harness", "custom", "--filter", "x"], "--filter does nothing"),
         (&["--harness", "custom", "--iterations"], "have nothing to read"),
         (&["--harness", "custom", "--shell"], "without a shell"),
-        (&["--harness", "auto"], "looks like no harness that is known"),
+        (&["--harness", "auto"], "is not a program of a harness that becalm recognises"),
         (&["--filter", "x"], "--harness"),
     ] {
         let output = env.measure(&[flags, &["--", "./a"]].concat()).exits_with(2);

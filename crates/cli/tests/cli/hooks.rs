@@ -54,7 +54,7 @@ fn setups_that_would_replace_what_others_made_are_refused() {
     for (command, hooks) in [("compare", &build), ("run", &build)] {
         let output = env.run([&[command][..], &scan, hooks, &["--", "./app"]].concat());
         let text = said(&output.exits_with(2));
-        assert!(text.contains("all come before the first run"), "{text}");
+        assert!(text.contains("all setups run before the first run"), "{text}");
         assert!(text.contains("--prepare"), "{text}");
     }
     let prepared = ["--prepare", "echo {o} > input"];
@@ -84,7 +84,7 @@ fn a_failing_cleanup_comes_after_the_result() {
     assert!(output.stdout.contains("true, wall_time: median"));
     assert_snapshot!(said(&output), @r"
     error: the cleanup command `exit 7` failed: exit status: 7
-    hint: every finished round before that is in [TMP]/state/becalm/sessions/[LOG]
+    hint: every round that finished before that is in [TMP]/state/becalm/sessions/[LOG]
     ");
 }
 
@@ -124,7 +124,7 @@ fn hooks_have_the_cpus_that_becalm_was_started_with() {
 fn a_hook_that_wants_the_terminal_is_ended_and_told() {
     let output =
         env().measure(&["--setup", "kill -TTOU $$; sleep 1000", "--", "true"]).exits_with(4);
-    assert!(said(&output).contains("it wants to use the terminal"), "{}", said(&output));
+    assert!(said(&output).contains("it needs the terminal"), "{}", said(&output));
 }
 
 #[test]

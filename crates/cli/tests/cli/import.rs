@@ -66,7 +66,7 @@ fn what_was_measured_separately_is_compared_by_processes_with_a_warning() {
     );
     assert!(one["notes"][0]["text"].as_str().unwrap().starts_with("measured separately"));
     let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout;
-    assert!(text.starts_with("These were measured at different times"), "{text}");
+    assert!(text.starts_with("The two were measured at different times"), "{text}");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn a_file_that_is_named_twice_counts_once_at_most() {
     let env = env();
     env.write("a.json", times("a", &[1.0]));
     let output = env.run(["import", "a.json", "./a.json"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: ./a.json is named twice, and its processes would count twice");
+    assert_snapshot!(said(&output), @"error: ./a.json is named twice; its processes would be counted twice");
 }
 
 #[test]
@@ -177,8 +177,8 @@ fn different_processors_are_refused_unless_that_is_wanted() {
     env.write("new.json", record("New"));
     let output = env.run(["diff", "old.json", "new.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: these were measured on different machines: cpu_model is Old in the old one and New in the new one
-    hint: --across-machines compares them all the same, which says nothing about a change of the program
+    error: the results were measured on different machines: cpu_model is Old in the old one and New in the new one
+    hint: --across-machines compares them anyway; the difference then says nothing about the program
     ");
     let _ = env.run(["diff", "--across-machines", "old.json", "new.json"]).exits_with(0);
 }
@@ -197,7 +197,7 @@ fn what_cannot_be_imported_says_where_and_why() {
     let env = env();
     env.write("text.json", "once upon a time");
     let output = env.run(["import", "text.json"]).exits_with(4);
-    assert!(said(&output).contains("text.json: this looks like no format that is known"));
+    assert!(said(&output).contains("text.json: unrecognised format"));
     env.write("broken.json", r#"{"results": [{"command": "a", "times": [1, "x"]}]}"#);
     let output = env.run(["import", "broken.json"]).exits_with(4);
     assert!(said(&output).contains("broken.json, line 1, at results[0].times[1]"));
@@ -211,7 +211,7 @@ fn a_device_is_refused_before_it_is_read() {
     for device in ["/dev/zero", "/dev/urandom", "/dev/full"] {
         for command in [&["import"][..], &["import", "--format", "go-bench"], &["stats"]] {
             let output = env.run([command, &[device]].concat()).exits_with(4);
-            let expected = format!("cannot read {device}: it is a device and no file");
+            let expected = format!("cannot read {device}: it is a device, not a file");
             assert!(said(&output).contains(&expected), "{command:?}: {}", said(&output));
         }
     }
@@ -220,7 +220,7 @@ fn a_device_is_refused_before_it_is_read() {
     let output = command.stdin(zeros).output().unwrap();
     assert_eq!(output.status.code(), Some(4));
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(stderr.contains("it is a device and no file"), "{stderr}");
+    assert!(stderr.contains("it is a device, not a file"), "{stderr}");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn values_that_move_in_steps_are_not_called_too_few() {
     env.write("new.json", times("a", &[0.11; 20]));
     let text = env.run(["diff", "old.json", "new.json"]).exits_with(0).stdout.replace('\n', " ");
     assert!(
-        text.contains("Inconclusive on wall_time for old a and new a: the processes"),
+        text.contains("Inconclusive on wall_time for old a and new a: all or nearly all processes"),
         "{text}"
     );
     assert!(!text.contains("too few"), "{text}");
@@ -333,6 +333,6 @@ fn standard_input_is_read_once() {
     let env = env();
     for command in ["stats", "hist", "plot", "show", "diff"] {
         let said = env.run([command, "-", "-"]).exits_with(2).stderr;
-        assert!(said.contains("standard input (`-`) can be read once only"), "{command}: {said}");
+        assert!(said.contains("standard input (`-`) can be read only once"), "{command}: {said}");
     }
 }

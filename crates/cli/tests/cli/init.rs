@@ -49,7 +49,7 @@ fn cargo_benches() {
     tags = ["cargo"]
 
     # Cargo target of Cargo.toml
-    # its harness is not known: name it, or the start of cargo is measured too
+    # its harness is unknown: name it, or the measurement includes the start of cargo
     [benchmark.by_hand]
     command = ["cargo", "bench", "--quiet", "--bench", "by_hand"]
     setup = "cargo bench --quiet --bench by_hand --no-run"
@@ -58,8 +58,8 @@ fn cargo_benches() {
     assert_snapshot!(said, @r"
     found sort (criterion): cargo bench --quiet --bench sort
     found by_hand: cargo bench --quiet --bench by_hand
-    note: which harness the bench target `by_hand` of Cargo.toml uses is not known: it is timed from outside, with the start of cargo
-    becalm.toml written; `becalm run --suite` measures it
+    note: the harness of the bench target `by_hand` of Cargo.toml is unknown, so it is timed from outside, including the start of cargo
+    wrote becalm.toml; `becalm run --suite` measures it
     ");
 }
 
@@ -124,14 +124,14 @@ fn npm_benches() {
     tags = ["npm"]
 
     # script `bench:io` of package.json: node io.js
-    # timed from outside, with the start of npm; `harness = "tinybench"` reads its tables
+    # timed from outside, including the start of npm; `harness = "tinybench"` reads its tables
     [benchmark.bench-io]
     command = ["npm", "run", "--silent", "bench:io"]
     setup = "{ test -d node_modules || npm install; }"
     tags = ["npm"]
     "#);
     assert!(
-        said.contains("what the script `bench:io` of package.json prints is not known"),
+        said.contains("the output format of the script `bench:io` of package.json is unknown"),
         "{said}"
     );
 }
@@ -140,7 +140,7 @@ fn npm_benches() {
 fn where_nothing_is_found_an_example_is_written() {
     let env = repository(&[("README", "")]);
     let output = env.run(["init"]).exits_with(0);
-    assert_snapshot!(said(&output), @"becalm.toml written, with an example: no benchmark was found here");
+    assert_snapshot!(said(&output), @"wrote becalm.toml with an example, because no benchmark was found here");
     assert!(env.read("becalm.toml").contains("# [benchmark.sort]"));
     let output = env.measure(&["--suite"]).exits_with(2);
     assert!(said(&output).contains("the suite has no benchmark"));
@@ -152,8 +152,8 @@ fn a_file_that_is_there_is_replaced_only_when_asked() {
         repository(&[("becalm.toml", "mine"), ("package.json", r#"{"scripts": {"bench": "x"}}"#)]);
     let output = env.run(["init"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: becalm.toml is there already
-    hint: --force replaces it, --stdout prints what would be written
+    error: becalm.toml already exists
+    hint: --force replaces it; --stdout prints the new one without writing it
     ");
     let printed = env.run(["init", "--stdout"]).exits_with(0).stdout;
     assert_eq!(env.read("becalm.toml"), "mine");
@@ -170,7 +170,7 @@ fn damaged_files_are_named_and_stop_nothing() {
         ("web/package.json", r#"{"scripts": {"bench": "vitest bench", "bench_\"\\\n": "x"}}"#),
     ]);
     let output = env.run(["init"]).exits_with(0);
-    assert!(output.stderr.contains("Cargo.toml is no TOML"), "{}", output.stderr);
-    assert!(output.stderr.contains("package.json is no JSON"), "{}", output.stderr);
+    assert!(output.stderr.contains("Cargo.toml is not valid TOML"), "{}", output.stderr);
+    assert!(output.stderr.contains("package.json is not valid JSON"), "{}", output.stderr);
     let _ = env.run(["run", "--suite", "--list"]).exits_with(0);
 }

@@ -39,7 +39,7 @@ fn check(signal: &str, code: i32) {
     assert!(text.contains("rounds used"), "what was measured is printed: {text}");
     assert!(text.contains(&format!("stopped by signal {}", code - 128)), "{text}");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("`becalm compare --resume r.json` goes on"), "{said}");
+    assert!(said.contains("`becalm compare --resume r.json` continues"), "{said}");
     let record = env.record("r.json");
     assert_eq!(record["interrupted"]["signal"], code - 128);
     assert_eq!(record["interrupted"]["text"], format!("stopped by signal {}", code - 128));
@@ -90,7 +90,7 @@ fn a_signal_before_the_first_round_says_that_nothing_was_measured() {
     send("TERM", child.id());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(143), "{output:?}");
-    assert_snapshot!(String::from_utf8_lossy(&output.stderr), @"stopped by signal 15; `becalm run --resume r.json` goes on");
+    assert_snapshot!(String::from_utf8_lossy(&output.stderr), @"stopped by signal 15; `becalm run --resume r.json` continues");
 }
 
 #[test]

@@ -52,7 +52,9 @@ fn every_round_runs_another_layout_of_all_programs() {
         .iter()
         .map(|note| note["text"].as_str().unwrap())
         .collect();
-    assert!(notes.iter().any(|note| note.starts_with("7 layouts were built, 7 of them different")));
+    assert!(
+        notes.iter().any(|note| note.starts_with("7 layouts were built, and the 7 different ones"))
+    );
 }
 
 #[test]
@@ -107,7 +109,11 @@ fn what_is_not_built_here_has_no_layouts() {
     let env = env();
     let output =
         env.measure(&["--build", "true {link_seed}", "--", "sh", "-c", "true"]).exits_with(2);
-    assert!(said(&output).contains("`sh` is no program that is built here"), "{}", output.stderr);
+    assert!(
+        said(&output).contains("`sh` is not a program that is built here"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]
@@ -132,7 +138,7 @@ fn seeds_that_give_the_same_programs_are_one_layout() {
         ])
         .exits_with(0);
     assert!(
-        said(&output).contains("9 layouts were built, 3 of them different"),
+        said(&output).contains("9 layouts were built, and the 3 different ones"),
         "{}",
         output.stderr
     );

@@ -16,7 +16,7 @@ fn a_capture_of_this_machine_says_what_the_machine_says() {
     let env = env();
     let output = env.run(["machine", "dump"]).exits_with(0);
     assert!(output.stderr.contains("wrote becalm-machine.tar.gz: "), "{}", output.stderr);
-    assert!(output.stderr.contains("Left out:\n- serial numbers"), "{}", output.stderr);
+    assert!(output.stderr.contains("Not included:\n- serial numbers"), "{}", output.stderr);
     unpack(&env.work(), "becalm-machine.tar.gz");
     let topology = |arguments: &[&str]| {
         let output = env.run([&["topology", "--json"], arguments].concat()).exits_with(0);

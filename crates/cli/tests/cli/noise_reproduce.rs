@@ -47,7 +47,7 @@ fn the_text_has_both_sides_and_the_reasons() {
     assert!(env.read("r.md").contains("| untuned | article |"), "{}", env.read("r.md"));
     assert!(env.read("r.html").contains("Left out here:"), "{}", env.read("r.html"));
     let text = &output.stdout;
-    for part in ["Tuning a Server for Benchmarking", "99.6 µs", "2.72 %", "here", "Left out here:"]
+    for part in ["Tuning a Server for Benchmarking", "99.6 µs", "2.72 %", "here", "Skipped here:"]
     {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -74,7 +74,7 @@ fn a_signal_leaves_what_was_measured_until_then() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("Stopped; everything is as it was."), "{said}");
+    assert!(said.contains("Stopped; the machine is as it was."), "{said}");
     let document: ReproduceDocument = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document.interrupted.as_deref(), Some("stopped by signal 2"));
     for row in document.experiments.iter().flat_map(|experiment| &experiment.rows) {

@@ -95,12 +95,12 @@ fn the_plan_of_a_comparison_names_the_command() {
     env.write("short.json", saved(4, 2));
     assert_snapshot!(said(&env.run(["plan", "--detect", "2%", "short.json"]).exits_with(4)), @r"
     error: the pilot has 4 pairs of runs, and the plan of a comparison needs 5
-    hint: more rounds give them; values of 0 and below count for none
+    hint: more rounds provide them; values of 0 and below do not count
     ");
     let both = ["plan", "--detect", "2%", "--round-cost", "1min", "copies.json"];
     assert_snapshot!(said(&env.run(both).exits_with(2)), @r"
-    error: --round-cost plans for one program, and --detect for a comparison
-    hint: `compare` makes no new layout in a round
+    error: --round-cost is for plans of one program, and --detect is for a comparison
+    hint: `compare` does not make a new layout in each round
     ");
 }
 
@@ -140,12 +140,12 @@ fn what_is_no_pilot_is_refused() {
     let env = env();
     assert_snapshot!(said(&env.run(["plan"]).exits_with(2)), @r"
     error: nothing to plan for
-    hint: give a record that was saved, or a command after `--` for a pilot
+    hint: give a saved record, or a command after `--` for a pilot
     ");
     env.write("one.json", saved(1, 1).replace(r#""iterations"#, r#""x"#));
     assert_snapshot!(said(&env.run(["plan", "one.json"]).exits_with(4)), @r"
     error: the pilot is not enough for a plan: needs at least 2 values, have 1
-    hint: it needs at least two runs with values above 0; more rounds give a better plan
+    hint: at least two runs with values above 0 are needed; more rounds give a better plan
     ");
     assert!(env.run(["plan", "--detect", "0%", "x"]).exits_with(2).stderr.contains("above 0"));
 }
@@ -155,7 +155,7 @@ fn a_goal_out_of_reach_is_said() {
     let env = env();
     env.write("pilot.json", saved(12, 1));
     let output = env.run(["plan", "--precision", "0.0001%", "pilot.json"]).exits_with(3);
-    assert!(output.stdout.contains("No number of repetitions reaches this"), "{}", output.stdout);
+    assert!(output.stdout.contains("no number of repetitions reaches this"), "{}", output.stdout);
 }
 
 /// A record of two subjects with the same command, 20 % apart, and what else each is.
@@ -197,7 +197,7 @@ fn revisions_and_benchmarks_of_a_suite_are_other_programs() {
         assert_eq!(document["levels"][0]["df"], 8, "the round that was made again is left out");
         assert_eq!(
             document["notes"][0]["text"],
-            "The plan is for S0; the record has 1 other subject, which it does not look at."
+            "The plan is for S0; the record also has 1 other subject, which it ignores."
         );
     }
     env.write("copies.json", two(["", ""]));
@@ -236,7 +236,7 @@ fn values_of_a_harness_cost_the_process_that_made_them() {
     assert!(document["notes"].to_string().contains("inside a process"), "{document}");
     env.write("untimed.json", runs(false));
     assert_snapshot!(said(&env.run(["plan", "untimed.json"]).exits_with(4)), @r"
-    error: the pilot does not tell how long its runs took, and a plan weighs what repeating costs
-    hint: a record that `becalm run` or `compare` saved tells it
+    error: the pilot does not contain how long its runs took, and a plan has to weigh the cost of repeating
+    hint: a record that `becalm run` or `compare` saved contains it
     ");
 }

@@ -23,7 +23,7 @@ fn on_free_cpus(env: &TestEnv, arguments: &[&str]) -> Option<CommandOutput> {
     let start = Instant::now();
     loop {
         let output = env.run([&["noise", "probe"], arguments].concat());
-        if !output.stderr.contains("another becalm measures") {
+        if !output.stderr.contains("another becalm is measuring") {
             return Some(output);
         }
         if start.elapsed() > PATIENCE {
@@ -106,7 +106,7 @@ fn a_threshold_below_the_step_of_the_reader_is_refused() {
     let Some(output) = on_free_cpus(&env, &arguments) else { return };
     let output = output.exits_with(4);
     assert!(output.stderr.contains("reading the clock takes"), "{}", output.stderr);
-    assert!(output.stderr.contains("hint: --threshold "), "{}", output.stderr);
+    assert!(output.stderr.contains("hint: use --threshold "), "{}", output.stderr);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_cpu_on_which_another_becalm_measures_is_left_alone() {
         return skipped("another becalm measures on the CPUs of this machine");
     };
     let output = env().run(["noise", "probe", "--cpus", &one.to_string()]).exits_with(4);
-    assert!(output.stderr.contains("another becalm measures on CPU"), "{}", output.stderr);
+    assert!(output.stderr.contains("another becalm is measuring on CPU"), "{}", output.stderr);
 }
 
 #[test]

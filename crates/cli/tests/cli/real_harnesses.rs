@@ -127,7 +127,7 @@ fn a_harness_that_fails_is_told_with_what_it_was_told() {
     let output = env.measure(&["--harness", "google-benchmark", "--", "./bench"]).exits_with(4);
     assert!(
         output.stderr.contains(
-            "run it by itself, with what becalm adds, to see what it says: google-benchmark told"
+            "to see its output, run it without becalm, with the same additions: google-benchmark with"
         ),
         "{}",
         output.stderr

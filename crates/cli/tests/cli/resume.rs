@@ -29,7 +29,7 @@ fn a_killed_session_goes_on_where_it_was_and_ends_like_an_unbroken_one() {
     let finished = env.read("broken.json.partial").lines().count() - 1;
 
     let output = env.run(["compare", "--resume", "broken.json"]).exits_with(4);
-    let hint = "hint: the log of a session that was killed is there: --resume broken.json.partial";
+    let hint = "hint: the log of a session that was killed exists: --resume broken.json.partial";
     assert!(output.stderr.contains(hint), "{}", output.stderr);
     let _ = env.run(["compare", "--resume", "broken.json.partial"]).exits_with(0);
     assert!(!log.exists(), "the log has served its purpose");
@@ -67,7 +67,7 @@ fn the_log_of_a_killed_session_is_not_replaced_by_the_next() {
     std::fs::copy(env.work().join("other.json"), env.work().join("r.json")).unwrap();
     let again = ["--rounds", "2", "--export-json", "r.json", "--", "true"];
     let output = env.measure(&again).exits_with(0);
-    assert!(said(&output).contains("is kept as r.json.partial.1"), "{}", output.stderr);
+    assert!(said(&output).contains("is kept in r.json.partial.1"), "{}", output.stderr);
     assert_eq!(env.read("r.json.partial.1"), before);
     let output = env.measure(&again).exits_with(0);
     assert!(!said(&output).contains("is kept"), "{}", output.stderr);
@@ -117,7 +117,7 @@ fn runs_of_a_session_that_goes_on_are_made_as_before() {
     let _ = env.measure(&["--rounds", "3", "--export-json", "r.json", "--", "true"]).exits_with(0);
     let more = ["run", "--resume", "r.json", "--rounds", "5", "--nice", "5"];
     let output = env.run(more).exits_with(2);
-    assert!(said(&output).contains("--nice cannot be given together with --resume"), "{output:?}");
+    assert!(said(&output).contains("--nice cannot be combined with --resume"), "{output:?}");
     // It was asked for otherwise than it was had.
     let mut other = env.record("r.json");
     other["conditions"]["aslr"] = "off".into();
@@ -167,12 +167,13 @@ fn what_does_not_belong_together_is_not_mixed() {
     let _ = env.measure(&["--rounds", "3", "--export-json", "r.json", "--", "true"]).exits_with(0);
     let more = ["--metric", "t=(.)"];
     let output = env.run([&["run", "--resume", "r.json"], &more[..]].concat()).exits_with(2);
-    assert_snapshot!(said(&output), @"error: other metrics are recorded now than in the saved session");
+    assert_snapshot!(said(&output), @"error: this session records other metrics than the saved one");
     let text = env.read("r.json").replace("\"kernel_release\": \"", "\"kernel_release\": \"9-");
     env.write("other.json", text);
     let output = env.run(["run", "--resume", "other.json", "--rounds", "5"]).exits_with(2);
     assert!(
-        said(&output).contains("from another machine state: kernel_release was 9-"),
+        said(&output)
+            .contains("from another machine or another state of it: kernel_release was 9-"),
         "{output:?}"
     );
     let output = env.run(["run", "--resume", "absent.json"]).exits_with(4);
@@ -188,7 +189,7 @@ fn a_session_that_failed_goes_on_once_the_subject_is_repaired() {
     assert_eq!(schedule(&env.record("r.json")).len(), 2 * 3);
     env.script("flaky", "exit 0");
     let output = env.run(["compare", "--resume", "r.json"]);
-    assert_snapshot!(said(&output), @"note: ./flaky was changed after the saved session began: its earlier runs are those of another program, if it is more than its time that changed");
+    assert_snapshot!(said(&output), @"note: ./flaky was changed after the saved session began: unless only its timestamp changed, the earlier runs are of another program");
     let record = env.record("r.json");
     assert_eq!((schedule(&record).len(), &record["interrupted"]), (2 * 8, &Value::Null));
 }

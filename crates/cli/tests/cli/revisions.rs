@@ -95,13 +95,13 @@ fn a_change_of_documentation_gives_identical_binaries() {
         assert!(text.starts_with("Nothing was measured"), "{command}: {text}");
     }
     let gate = env.run(["gate", "r.json"]).exits_with(0).stdout;
-    assert!(gate.contains("says yes") && gate.contains("identical binaries"), "{gate}");
+    assert!(gate.contains("The gate passes") && gate.contains("identical binaries"), "{gate}");
     for wants_values in [&["diff", "r.json", "r.json"][..], &["export", "--to", "csv", "r.json"]] {
         let output = env.run(wants_values).exits_with(4);
-        assert!(output.stderr.contains("all sides are one program"), "{}", output.stderr);
+        assert!(output.stderr.contains("all sides are the same program"), "{}", output.stderr);
     }
     let refused = env.run(["compare", "--resume", "r.json"]).exits_with(4);
-    assert!(refused.stderr.contains("begin anew"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("start a new session"), "{}", refused.stderr);
     assert!(env.read("r.md").contains("identical binaries"), "{}", env.read("r.md"));
     // Others say nothing for what was not measured.
     env.write("cut.json", env.read("r.json").replacen('{', r#"{"interrupted": "killed","#, 1));
@@ -117,7 +117,7 @@ fn a_session_whose_revisions_have_become_one_program_is_kept() {
     let before = env.read("r.json");
     git(&env, &["tag", "-f", "old", "main"]);
     let refused = env.run(["compare", "--resume", "r.json", "--rounds", "9"]).exits_with(2);
-    assert!(refused.stderr.contains("have one program now"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("now have the same program"), "{}", refused.stderr);
     assert_eq!(env.read("r.json"), before);
 }
 
@@ -140,17 +140,9 @@ fn the_working_tree_is_a_revision_and_otherwise_said_to_be_left_out() {
         assert_eq!((&entry["commit"], &entry["dirty"]), (&head.as_str().into(), &dirty.into()));
         assert_eq!(entry["commit_time"], 1.7e9, "{entry}");
     }
-    assert!(
-        said(&output).contains("1 file that git does not know is no part"),
-        "{}",
-        output.stderr
-    );
+    assert!(said(&output).contains("1 file not tracked by git is not part"), "{}", output.stderr);
     let output = compare(&env, &["HEAD~2", "HEAD"], &[]).exits_with(0);
-    assert!(
-        said(&output).contains("changes that are not committed (program)"),
-        "{}",
-        output.stderr
-    );
+    assert!(said(&output).contains("uncommitted changes (program)"), "{}", output.stderr);
     assert_eq!(env.read("program"), "#!/bin/sh\necho t: 2060\n");
 }
 
@@ -167,7 +159,7 @@ fn a_working_tree_with_a_changed_submodule_is_refused() {
     let refused = || {
         let output = compare(&env, &["HEAD", "."], &[]).exits_with(2);
         let text = said(&output);
-        assert!(text.contains("the submodule the part is changed"), "{text}");
+        assert!(text.contains("the submodule the part has changes"), "{text}");
     };
     env.write("the part/file", "2");
     refused();
@@ -222,7 +214,9 @@ fn a_build_that_fails_is_told_with_its_end() {
         ])
         .exits_with(4);
     assert!(said(&output).contains("HEAD~1 ("), "{}", output.stderr);
-    assert!(said(&output).contains("failed (exit status: 7); it ends with:\n  no such luck"));
+    assert!(
+        said(&output).contains("failed (exit status: 7); its output ends with:\n  no such luck")
+    );
     assert_eq!(git(&env, &["worktree", "list"]).lines().count(), 1);
 }
 
@@ -253,9 +247,14 @@ fn the_newest_file_that_fits_stands_for_a_star() {
 fn what_is_no_revision_is_refused() {
     let Some(env) = repository("what_is_no_revision_is_refused") else { return };
     let output = compare(&env, &["HEAD", "nope"], &[]).exits_with(2);
-    assert!(said(&output).contains("--rev nope: there is no such revision"), "{}", output.stderr);
+    assert!(said(&output).contains("--rev nope: no such revision"), "{}", output.stderr);
     let output = compare(&env, &["HEAD"], &[]).exits_with(2);
-    assert!(said(&output).contains("one revision is compared with nothing"), "{}", output.stderr);
+    assert!(
+        said(&output)
+            .contains("only one revision was given, so there is nothing to compare it with"),
+        "{}",
+        output.stderr
+    );
     let nowhere = crate::support::env();
     let output = compare(&nowhere, &["HEAD", "HEAD~1"], &[]).exits_with(2);
     assert!(said(&output).contains("--rev needs a git repository"), "{}", output.stderr);

@@ -31,8 +31,8 @@ fn one_metric_of_a_file_is_drawn_by_its_name() {
         let output = env.run([command, "--metric", "wall_time", "minimal.json"]).exits_with(0);
         assert!(output.stdout.contains("wall_time"), "{}", output.stdout);
         let output = env.run([command, "--metric", "speed", "minimal.json"]).exits_with(2);
-        assert!(said(&output).contains("no metric is called speed"), "{}", output.stderr);
-        assert!(said(&output).contains("there are wall_time"), "{}", output.stderr);
+        assert!(said(&output).contains("there is no metric called speed"), "{}", output.stderr);
+        assert!(said(&output).contains("the metrics are wall_time"), "{}", output.stderr);
     }
 }
 
@@ -136,16 +136,16 @@ fn what_is_no_record_is_refused_with_the_reason() {
         }
         said(&env.run(["show", file])).lines().next().unwrap().to_owned()
     };
-    assert_snapshot!(check("rubbish"), @"error: rubbish: this looks like no format that is known");
-    assert_snapshot!(check("binary"), @"error: binary: this looks like no format that is known");
+    assert_snapshot!(check("rubbish"), @"error: rubbish: unrecognised format");
+    assert_snapshot!(check("binary"), @"error: binary: unrecognised format");
     assert_snapshot!(check("empty"), @"error: empty is empty");
-    assert_snapshot!(check("object.json"), @"error: object.json: this looks like no format that is known");
+    assert_snapshot!(check("object.json"), @"error: object.json: unrecognised format");
     assert_snapshot!(check("newer.json"), @"error: cannot read newer.json: run version 7 was written by a newer becalm; this one reads up to version 2");
     assert_snapshot!(check("newer.partial"), @"error: cannot read newer.partial: log version 9 was written by a newer becalm; this one reads up to version 4");
     assert_snapshot!(check("other.json"), @"error: cannot read other.json: this is a becalm/changes/1 document; expected becalm/comparison/2 or becalm/run/2 or becalm/import/2");
     assert_snapshot!(check("none.json"), @"error: cannot read none.json: the document has no subject");
     assert_snapshot!(check("absent"), @"error: cannot read absent: No such file or directory (os error 2)");
-    assert_snapshot!(check("."), @"error: .: the files in this folder look like no format that is known");
+    assert_snapshot!(check("."), @"error: .: no file in this folder has a format that becalm recognises");
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn one_record_is_compared_over_its_rounds_as_its_session_was() {
     assert_eq!(compared, own);
     assert_eq!(document["comparisons"].as_array().unwrap().len(), 1, "at what decided");
     let text = env.run(["diff", "r.json"]).exits_with(0).stdout.replace('\n', " ");
-    assert!(text.starts_with("These were measured in turns in one session"), "{text}");
+    assert!(text.starts_with("The two were measured in turns in one session"), "{text}");
     assert!(!text.contains("different times") && !text.contains("separately"), "{text}");
     // What `run` measured was not compared, and has rounds all the same.
     let arguments = ["--rounds", "8", "-L", "n", "1,2", "--export-json", "runs.json"];
@@ -237,7 +237,7 @@ fn a_diff_without_a_common_subject_is_a_usage_error() {
     let _ = env.run(["diff", "--confidence", "100%", "a.json", "a.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
     error: the two files have no subject in common
-    hint: subjects are matched by name; a file with one subject matches any other with one
+    hint: subjects are matched by name; two files with one subject each always match
     ");
 }
 

@@ -266,10 +266,10 @@ fn a_user_has_the_machine_tuned_while_a_command_runs() {
 fn what_is_not_allowed_is_refused_and_nothing_is_changed() {
     let bench = bench("isolated-cpus = 1\n");
     for (flags, why) in [
-        (&["--profile", "strict"][..], "has to lie within one of its profiles (safe)"),
-        (&["--also", "aslr"], "has to lie within one of its profiles (safe)"),
-        (&["--stop", "cron"], "has to lie within one of its profiles (safe)"),
-        (&["--frequency", "base"], "has to lie within one of its profiles (safe)"),
+        (&["--profile", "strict"][..], "must lie within one of its profiles (safe)"),
+        (&["--also", "aslr"], "must lie within one of its profiles (safe)"),
+        (&["--stop", "cron"], "must lie within one of its profiles (safe)"),
+        (&["--frequency", "base"], "must lie within one of its profiles (safe)"),
     ] {
         let (code, _, complained) = bench.run(&bench.hold(flags, "true"));
         assert_eq!(code, Some(4), "{flags:?}: {complained}");
@@ -280,12 +280,12 @@ fn what_is_not_allowed_is_refused_and_nothing_is_changed() {
     let words = ["tune", "--root", &root, "--only", "numa-balancing"];
     let (code, _, complained) = bench.run(&words.map(str::to_owned));
     assert_eq!(code, Some(4), "{complained}");
-    assert!(complained.contains("only as long as a command runs (--hold)"), "{complained}");
+    assert!(complained.contains("only while a command runs (--hold)"), "{complained}");
     bench.is_put_back("kept");
     let (code, _, complained) =
         bench.run(&bench.hold(&[&ONLY[..], &["--latency", "5"]].concat(), "true"));
     assert_eq!(code, Some(0), "{complained}");
-    assert!(complained.contains("/dev/cpu_dma_latency cannot be held"), "{complained}");
+    assert!(complained.contains("cannot hold /dev/cpu_dma_latency"), "{complained}");
     let mut caller = bench.begun();
     caller.says(&isolate("1-2"));
     let refused = &caller.hears()["Answer"]["Ok"]["taken"]["Err"];
@@ -452,7 +452,7 @@ fn assert_endless(caller: &mut Caller, what: &str) {
 fn many_connections_of_one_user_shut_nobody_else_out() {
     let bench = bench("");
     if !is_root() {
-        skipped("many_connections: not root, so that there is no other user");
+        skipped("many_connections: not root, so that becalm knows no other user");
         return;
     }
     // Root's own.
@@ -696,7 +696,7 @@ fn the_units_are_written_and_removed() {
     let root = tree.path().display().to_string();
     let env = env();
     let output = env.run(["machine", "service", "install", "--group", "0", "--root", &root]);
-    if output.stderr.contains("root must not go by") {
+    if output.stderr.contains("root must not trust") {
         skipped("the_units_are_written: this becalm lies where others than root may write");
         return;
     }

@@ -53,9 +53,9 @@ fn what_is_no_series_of_times_is_refused() {
         let output = env.run(["stats", "--steady", "series"]).exits_with(4);
         assert!(output.stderr.contains(expected), "{expected}: {}", output.stderr);
     };
-    check("0.1\n-0.2\n", "line 2: -0.2 is no time in seconds");
+    check("0.1\n-0.2\n", "line 2: -0.2 is not a time in seconds");
     check("[0, 0]", "all 2 iterations are 0");
-    check("[0.1, 1e301]", "iteration 2 is 1e+301, which is no time");
+    check("[0.1, 1e301]", "iteration 2 is 1e+301, which is not a time");
     check("{\"values\": [0.1, 0.2", "JSON");
 }
 
@@ -66,7 +66,7 @@ fn the_text_says_what_to_do() {
     env.write("late", lines(&series(&[(350, 5.0), (50, 8.0)])));
     let text = |file| env.run(["stats", "--steady", file]).exits_with(0).stdout;
     let warm = text("warm");
-    assert!(warm.contains("Leave out the first 60 iterations (0.5 s)"), "{warm}");
+    assert!(warm.contains("Skip the first 60 iterations (0.5 s)"), "{warm}");
     assert!(text("late").starts_with("No steady state: the last quarter"), "{}", text("late"));
 }
 
@@ -85,17 +85,17 @@ fn what_holds_no_iterations_is_refused() {
     let refused = env.run(["stats", "--steady", "words"]).exits_with(4);
     assert_snapshot!(said(&refused), @r"
     error: cannot read iterations from words: line 2: expected a number, found `fast`
-    hint: expected a record of `run --iterations`, the output of `workload --iterations N --json`, or seconds, one a line or as a JSON array
+    hint: expected a record of `run --iterations`, the output of `workload --iterations N --json`, or seconds, either one per line or as a JSON array
     ");
     env.write("few", lines(&series(&[(20, 5.0)])));
     let refused = env.run(["stats", "--steady", "few"]).exits_with(4);
-    assert_snapshot!(said(&refused), @"error: few: the iterations cannot be judged: needs at least 40 values, have 20");
+    assert_snapshot!(said(&refused), @"error: few: cannot judge the iterations: needs at least 40 values, have 20");
     let _ =
         env.measure(&["--rounds", "2", "--export-json", "run.json", "--", "true"]).exits_with(0);
     let refused = env.run(["stats", "--steady", "run.json"]).exits_with(4);
     assert_snapshot!(said(&refused), @r"
-    error: the runs in run.json have no iterations of their own
-    hint: measure with --iterations, which reads them from what the program prints
+    error: the runs in run.json have no iterations
+    hint: measure with --iterations, which reads them from the program's output
     ");
 }
 
@@ -124,7 +124,7 @@ fn a_rule_finds_iterations_in_other_output() {
     let run = &json(&output.stdout)["subjects"][0]["runs"];
     assert_eq!(run[1]["iterations"].to_string(), "[0.1,0.2,0.3]");
     let output = env.measure(&["--rounds", "1", "--iterations", "--", "./it"]).exits_with(4);
-    assert_snapshot!(said(&output), @"error: `./it`: the iterations cannot be read from its output: line 1: expected a number, found `took [TIME]`");
+    assert_snapshot!(said(&output), @"error: `./it`: cannot read the iterations from its output: line 1: expected a number, found `took [TIME]`");
     let output = env.measure(&["--iterations=(", "--", "./it"]).exits_with(2);
     assert!(output.stderr.contains("the regular expression of the iterations is not valid"));
 }

@@ -33,7 +33,7 @@ fn nothing_is_run_through_a_shell_unless_asked() {
     let output = env.compare(&["true", "echo a | cat"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
     error: `echo a | cat` needs a shell
-    hint: add --shell to run it through one (its start is then measured too)
+    hint: add --shell to run it through one (the measurement then includes the start of the shell)
     ");
     let rest = ["--rounds", "1", "--shell", "--output", "o", "--", "echo a | tr a b"];
     let _ = env.measure(&rest).exits_with(0);
@@ -58,8 +58,8 @@ fn an_empty_command_or_a_single_one_is_a_usage_error() {
     assert_snapshot!(said(&output), @"error: a command is empty");
     let output = env().compare(&["true"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: there is nothing to compare: only one command
-    hint: give two commands, or use --aa to compare a command with itself, or `becalm run`
+    error: nothing to compare: only one command was given
+    hint: give two commands, add --aa to compare the command with itself, or use `becalm run`
     ");
     let output = env().compare(&["true", "echo 'a"]).exits_with(2);
     assert_snapshot!(said(&output), @"error: `echo 'a`: missing closing quote");
@@ -168,9 +168,9 @@ fn output_goes_where_it_is_sent_and_not_where_it_is_read() {
     assert!(output.stdout.starts_with("hi\n"), "{output:?}");
     let output =
         env.measure(&["--output", "o", "--metric", "t=(.)", "--", "echo", "1"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: --output o cannot be had together with --metric, --metric-json, --iterations or --expect-output, which read the output");
+    assert_snapshot!(said(&output), @"error: --output o cannot be combined with --metric, --metric-json, --iterations or --expect-output, which read the output");
     let output = env.measure(&["--output", "inherit", "--json", "--", "echo"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: --output inherit would mix what the subjects print with the JSON on standard output");
+    assert_snapshot!(said(&output), @"error: --output inherit would mix the subjects' output with the JSON on standard output");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_parameter_that_stands_nowhere_is_refused() {
     let env = env();
     let output = env.compare(&["-L", "m", "1,2", "true {n}", "true"]).exits_with(2);
     assert!(
-        output.stderr.contains("the parameter `m` is used nowhere; write {m}"),
+        output.stderr.contains("no command uses the parameter `m`; write {m}"),
         "{}",
         output.stderr
     );
@@ -208,7 +208,7 @@ fn a_command_needs_no_dashes_before_it() {
 fn the_last_session_is_shown_without_a_file() {
     let env = env();
     let output = env.run(["show"]).exits_with(2);
-    assert!(output.stderr.contains("no session was measured yet"), "{}", output.stderr);
+    assert!(output.stderr.contains("no saved record of an earlier session"), "{}", output.stderr);
     let _ = env.measure(&["--rounds", "2", "--", "true"]).exits_with(0);
     let output = env.run(["show"]).exits_with(0);
     assert!(output.stdout.contains("2 runs of 1 subject"), "{}", output.stdout);
@@ -232,10 +232,10 @@ fn becalm_alone_says_how_to_begin_and_explains_its_concepts() {
     }
     assert!(env.run(["help", "noise", "trace"]).exits_with(0).stdout.contains("--duration"));
     let output = env.run(["help", "nonsense"]).exits_with(2);
-    assert!(output.stderr.contains("no help about `nonsense`"), "{}", output.stderr);
+    assert!(output.stderr.contains("no help for `nonsense`"), "{}", output.stderr);
     let output = env.run(["./old", "./new"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: `./old` is no command of becalm
+    error: becalm has no command `./old`
     hint: to measure it: becalm compare ./old ./new
     ");
 }

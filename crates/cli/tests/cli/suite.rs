@@ -56,7 +56,7 @@ fn all_benchmarks_are_measured_interleaved_each_for_its_own_rounds() {
     env.write("becalm.toml", SUITE);
     let output = suite(&env, &["--export-json", "r.json"]).exits_with(0);
     assert!(output.stderr.starts_with("suite: 4 benchmarks, by number of runs"), "{output:?}");
-    assert!(output.stderr.contains("from here on"), "{output:?}");
+    assert!(output.stderr.contains("left"), "{output:?}");
     let record = env.record("r.json");
     assert_eq!(record["schema"], "becalm/run/2");
     let expected = [("sort size=20", 4), ("sort size=3", 4), ("rate", 6), ("long-one", 2)];
@@ -103,9 +103,9 @@ fn benchmarks_are_chosen_by_name_and_tag_and_listed_without_being_run() {
     assert_eq!(chosen(&["--tag", "quick"]), ["sort size=20", "sort size=3", "rate"]);
     assert_eq!(chosen(&["--tag", "quick", "--only", "*at*"]), ["rate"]);
     let output = suite(&env, &["--only", "srot"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: --only srot: no benchmark has such a name; did you mean `sort`?");
+    assert_snapshot!(said(&output), @"error: --only srot: no benchmark matches; did you mean `sort`?");
     let output = suite(&env, &["--tag", "quik"]).exits_with(2);
-    assert_snapshot!(said(&output), @"error: --tag quik: no benchmark has it; did you mean `quick`?");
+    assert_snapshot!(said(&output), @"error: --tag quik: no benchmark has this tag; did you mean `quick`?");
     let output = suite(&env, &["--tag", "cpu", "--list"]).exits_with(0);
     assert_snapshot!(output.stdout, @r"
       benchmark     runs  budget  tags        command
@@ -123,17 +123,17 @@ fn what_is_wrong_with_the_file_is_told_with_line_and_key() {
         env.write("becalm.toml", format!("version = 1\n{text}"));
         said(&suite(&env, &[]).exits_with(2)).trim_end().to_owned()
     };
-    assert_snapshot!(said_of("[benchmark.a]\ncommnd = 'true'\n"), @"error: becalm.toml:3: the key `commnd` is not known; did you mean `command`?");
-    assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\n[default]\n"), @"error: becalm.toml:4: the key `default` is not known; did you mean `defaults`?");
+    assert_snapshot!(said_of("[benchmark.a]\ncommnd = 'true'\n"), @"error: becalm.toml:3: unknown key `commnd`; did you mean `command`?");
+    assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\n[default]\n"), @"error: becalm.toml:4: unknown key `default`; did you mean `defaults`?");
     assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\nbudget = 'long'\n"), @"error: becalm.toml:4: `long` is not a duration such as [TIME], [TIME], [TIME] or 5m");
-    assert_snapshot!(said_of("[benchmark.a]\nrounds = 1\n"), @"error: becalm.toml:2: benchmark `a`: there is no command, so nothing can be run");
+    assert_snapshot!(said_of("[benchmark.a]\nrounds = 1\n"), @"error: becalm.toml:2: benchmark `a`: there is no command to run");
     assert_snapshot!(said_of("[benchmark.a]\ncommand = 'a | b'\n"), @r#"
     error: becalm.toml:3: benchmark `a`: `a | b` needs a shell
-    hint: write command = ["sh", "-c", "..."]; the start of the shell is then measured too
+    hint: write command = ["sh", "-c", "..."]; the measurement then includes the start of the shell
     "#);
     assert_snapshot!(said_of("[defaults]\nharness = 'gogo'\n[benchmark.a]\ncommand = 'true'\n").split(';').next().unwrap(), @"error: becalm.toml:3: benchmark `a`: `gogo`: there is no such harness");
-    assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\nparameters = { n = [1] }\n"), @"error: becalm.toml:4: benchmark `a`: the parameter `n` is used nowhere; write {n} where its value goes");
-    assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\nmetrics = ['cpu-time']\n"), @"error: becalm.toml:4: benchmark `a`: the metric `cpu-time` is not one that becalm records; did you mean `cpu_time`? (a regex or a pointer reads it from the output)");
+    assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\nparameters = { n = [1] }\n"), @"error: becalm.toml:4: benchmark `a`: nothing uses the parameter `n`; write {n} where its value goes");
+    assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\nmetrics = ['cpu-time']\n"), @"error: becalm.toml:4: benchmark `a`: becalm does not record the metric `cpu-time`; did you mean `cpu_time`? (a regex or a pointer reads it from the output)");
     assert_snapshot!(said_of(""), @r"
     error: becalm.toml:1: the suite has no benchmark
     hint: a benchmark is a table such as [benchmark.sort] with a command
@@ -148,7 +148,7 @@ fn what_is_wrong_with_the_file_is_told_with_line_and_key() {
         assert!(output.stderr.contains("cannot be used with"), "{flags:?}: {output:?}");
     }
     let output = env.measure(&["--only", "x", "--", "true"]).exits_with(2);
-    assert!(said(&output).contains("--only is for a suite"), "{output:?}");
+    assert!(said(&output).contains("--only applies only to a suite"), "{output:?}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_benchmark_that_fails_loses_only_itself() {
         "warning: `flaky` failed in round 3: exited with code 3",
         "warning: `absent`: cannot find the program `./nothing`",
         "warning: `unready`: the setup command `false` failed",
-        "warning: `lost`: its folder ./no-such is not there",
+        "warning: `lost`: its folder ./no-such does not exist",
         "error: 4 of 5 benchmarks failed",
     ] {
         assert!(output.stderr.contains(told), "{told}: {}", output.stderr);
@@ -173,7 +173,7 @@ fn a_benchmark_that_fails_loses_only_itself() {
     let record = env.record("r.json");
     let expected = [2, 5, 0, 0, 0];
     assert_eq!(counts(&record).iter().map(|(_, n)| *n).collect::<Vec<_>>(), expected);
-    assert!(record["notes"].to_string().contains("the suite went on without it"));
+    assert!(record["notes"].to_string().contains("the suite continued without it"));
 
     // Repaired, only what is missing is measured.
     env.script("flaky", "exit 0");
@@ -182,7 +182,7 @@ fn a_benchmark_that_fails_loses_only_itself() {
     let _ = env.run(["run", "--resume", "r.json"]).exits_with(0);
     let record = env.record("r.json");
     assert!(counts(&record).iter().all(|(_, n)| *n == 5), "{:?}", counts(&record));
-    assert!(!record["notes"].to_string().contains("went on without it"));
+    assert!(!record["notes"].to_string().contains("continued without it"));
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn an_interrupted_suite_goes_on_where_it_was() {
     let text = SUITE.replace("\"sh -c 'echo t: 1'\"\nrounds = 2", "\"./stops\"\nrounds = 3");
     env.write("becalm.toml", text.replace("warmup = 2", "warmup = 0"));
     let output = suite(&env, &["--seed", "3", "--export-json", "r.json"]).exits_with(130);
-    assert!(output.stderr.contains("`becalm run --resume r.json` goes on"), "{output:?}");
+    assert!(output.stderr.contains("`becalm run --resume r.json` continues"), "{output:?}");
     let before = env.record("r.json");
     assert!(before["interrupted"]["text"].is_string());
     let _ = env.run(["run", "--resume", "r.json"]).exits_with(0);
@@ -250,7 +250,7 @@ fn an_interrupted_suite_goes_on_where_it_was() {
     // Another suite is another session.
     env.write("becalm.toml", SUITE.replace("20, 3", "20, 4"));
     let output = env.run(["run", "--resume", "r.json"]).exits_with(2);
-    assert_snapshot!(said(&output).lines().last().unwrap(), @"error: the subjects differ from those of the saved session: `sort size=3` is gone, `sort size=4` is new, `long-one` is another command");
+    assert_snapshot!(said(&output).lines().last().unwrap(), @"error: the subjects differ from those of the saved session: `sort size=3` is missing, `sort size=4` is new, `long-one` is another command");
 }
 
 #[test]

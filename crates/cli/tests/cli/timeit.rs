@@ -138,12 +138,12 @@ fn a_missing_interpreter_is_named_with_the_package_that_has_it() {
     let output = timeit(&env(), &["--interpreter", "ruby-of-nowhere", "1"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: cannot find the program `ruby-of-nowhere` (searched in PATH=/usr/local/bin:/usr/bin:/bin)
-    hint: Debian and Ubuntu have it in the package ruby; --interpreter names another interpreter
+    hint: on Debian and Ubuntu, install the package ruby; --interpreter chooses another interpreter
     ");
     let output = timeit(&env(), &["--lang", "c++", "--interpreter", "no-cc", "1"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: cannot start the compiler `no-cc`: No such file or directory (os error 2)
-    hint: Debian and Ubuntu have it in the package g++; --interpreter names another compiler
+    hint: on Debian and Ubuntu, install the package g++; --interpreter chooses another compiler
     ");
 }
 
@@ -159,11 +159,11 @@ fn what_makes_no_sense_is_refused_before_anything_is_started() {
     check(&["-l", "2^40", "1"], "at most 2^32 loops");
     check(&["--duplicate", "0", "1"], "0 is not in 1..=10000");
     check(&["-n", "0", "1"], "0 is not in 1..=1000000");
-    check(&["--min-time", "0", "1"], "a value takes some time");
+    check(&["--min-time", "0", "1"], "the time of a value must be above zero");
     check(&[" "], "the statement is empty");
     check(&["--lang", "cobol", "1"], "expected one of python, node, ruby, perl, sh, c, c++, rust");
-    check(&["--name", "cycles", "1"], "`cycles` is what becalm calls a metric of its own");
-    check(&["--interpreter", "./mine", "1"], "say it with --lang");
+    check(&["--name", "cycles", "1"], "`cycles` is the name of a metric of becalm");
+    check(&["--interpreter", "./mine", "1"], "set the language with --lang");
     check(&[], "<STMT>");
 }
 

@@ -18,7 +18,7 @@ fn a_tree_is_drawn_with_the_cpu_for_one_thread() {
         "4 \u{d7} P-core (CPUs 0-7), 3 \u{d7} E-core (CPUs 8,10-11)",
         "Switched off: CPU 9.",
         "[0 4] [1 5] [2 6] [3* 7]",
-        "For 3 threads\n  CPUs 1-3 run the subject, each on a core of its own",
+        "For 3 threads\n  CPUs 1-3 run the subject, each on a separate core",
     ] {
         assert!(text.contains(part), "{part} in\n{text}");
     }

@@ -245,7 +245,7 @@ fn a_disk_that_is_full_after_the_changes_does_not_keep_them() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(4), "{said}");
     assert!(said.contains("cannot write the journal"), "{said}");
-    assert!(said.contains("what was changed before is put back"), "{said}");
+    assert!(said.contains("the earlier changes have been put back"), "{said}");
     assert_eq!((bench.balancing().as_str(), bench.journal()), ("1", false));
 }
 
@@ -320,7 +320,7 @@ fn what_somebody_else_set_is_left_and_told() {
     let bench = bench();
     let change = format!("echo 2 > {}", bench.path(BALANCING).display());
     let output = bench.tune(&["--hold", "--", "sh", "-c", &change]).exits_with(0);
-    assert!(output.stderr.contains("somebody else set it to 2"), "{}", output.stderr);
+    assert!(output.stderr.contains("another program set it to 2"), "{}", output.stderr);
     let by_hand = format!("to set that: echo 1 > {BALANCING}");
     assert!(output.stderr.contains(&by_hand), "{}", output.stderr);
     assert_eq!(bench.balancing(), "2");
@@ -380,7 +380,7 @@ fn a_knob_that_was_named_and_has_nothing_to_do_says_why() {
     let output = bench.env.run(["restore", "--root", &root]).exits_with(0);
     assert!(output.stderr.contains("put back"), "{}", output.stderr);
     let output = bench.env.run(["tune", "--root", &root, "--stop", "mine"]).exits_with(0);
-    let said = "services: systemd does not run this machine";
+    let said = "services: systemd does not run on this machine";
     assert!(output.stderr.contains(said), "{}", output.stderr);
     let _ = bench.restore(&[]).exits_with(0);
 }
@@ -403,12 +403,12 @@ fn requests_that_make_no_sense_are_usage_errors() {
         assert!(output.stderr.contains(said), "{}", output.stderr);
     };
     check(&["--only", "numa"], "there is no knob `numa`; the knobs are ");
-    check(&["--cpus", "77"], "--cpus 77: the CPUs that run are 0-3");
+    check(&["--cpus", "77"], "--cpus 77: the online CPUs are 0-3");
     check(&["--profile", "strickt"], "expected safe, strict or a TOML file");
     check(&["--profile", "./none.toml"], "cannot read the profile ./none.toml");
     check(&["--frequency", "fast"], "expected base");
     check(&["--hold"], "required");
-    check(&["--cpus", ""], "--cpus: the list has no CPU");
+    check(&["--cpus", ""], "--cpus: the list contains no CPU");
     check(&["--only", "thp", "--stop", "a"], "--stop is for the knob `services`, which --only");
     check(&["--skip", "smt", "--smt", "off"], "--smt off is for the knob `smt`");
     check(&["--only", "thp", "--frequency", "base"], "--frequency is for the knob `frequency`");

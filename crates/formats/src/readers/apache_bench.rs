@@ -14,7 +14,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "apache-bench",
-    about: "what ab (ApacheBench) prints",
+    about: "output of ab (ApacheBench)",
     recognise: Takes::File(|file| lines::any(file, |line| line.starts_with(BEGIN))),
     read: Takes::File(read),
 };

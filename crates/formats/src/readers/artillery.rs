@@ -29,7 +29,7 @@ pub(crate) const JSON: Entry = Entry {
 
 pub(crate) const TEXT: Entry = Entry {
     name: "artillery-text",
-    about: "the summary that artillery prints",
+    about: "summary of artillery",
     recognise: Takes::File(|file| {
         lines::any(file, |line| line.starts_with("Summary report @ "))
             && lines::any(file, |line| is_time_head(line.trim()))

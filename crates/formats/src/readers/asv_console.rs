@@ -19,7 +19,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "asv-console",
-    about: "what asv run prints (aggregates only)",
+    about: "output of asv run (aggregates only)",
     recognise: Takes::File(|file| {
         lines::any(file, |line| {
             progress(line).is_some_and(|rest| rest.starts_with("···") && result(rest).is_some())

@@ -31,7 +31,7 @@ pub(crate) const JSON: Entry = Entry {
 
 pub(crate) const TEXT: Entry = Entry {
     name: "autocannon-text",
-    about: "what autocannon prints",
+    about: "output of autocannon",
     recognise: Takes::File(|file| {
         ["Latency", "Req/Sec"].iter().all(|label| {
             lines::any(file, |line| cells(line).is_some_and(|cells| cells.first() == Some(label)))

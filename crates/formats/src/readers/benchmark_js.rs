@@ -12,7 +12,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "benchmark-js",
-    about: "what benchmark.js prints (aggregates only)",
+    about: "output of benchmark.js (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| parse(line).is_some())),
     read: Takes::File(read),
 };

@@ -21,7 +21,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const CONSOLE: Entry = Entry {
     name: "catch2-console",
-    about: "what Catch2 prints (aggregates only)",
+    about: "output of Catch2 (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, is_table)),
     read: Takes::File(read),
 };

@@ -53,7 +53,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     // What the program itself printed may stand before.
     let start = ["<?xml", "<Catch"].iter().filter_map(|start| text.find(start)).min();
     let Some(start) = start else {
-        return Err(ImportError::nothing(file, "it holds no report of Catch2"));
+        return Err(ImportError::nothing(file, "it contains no report of Catch2"));
     };
     let tool = match text.split_once("catch2-version=\"").and_then(|(_, rest)| rest.split_once('"'))
     {

@@ -8,9 +8,10 @@
 //! - `change/` compares `new` with `base`; it is left out: `becalm diff` does that. `report/` too.
 //! - No file names the unit. Other measurements than wall time cannot be told.
 //!
-//! The last run, `new`, is the first subject; `base` and named baselines are further ones, so that they
-//! can be compared. When a run ends well criterion copies `new` to `base`: the same samples are no
-//! second subject. Which benchmarks one process made is not known: all of one baseline stand as one.
+//! The last run, `new`, is the first subject; `base` and named baselines are further ones, so that
+//! they can be compared. When a run ends well criterion copies `new` to `base`: the same samples
+//! are no second subject. Which benchmarks one process made is unknown: all of one baseline stand
+//! as one.
 
 use std::collections::BTreeMap;
 

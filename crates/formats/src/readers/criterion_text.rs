@@ -18,7 +18,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "criterion-text",
-    about: "what criterion prints (aggregates only)",
+    about: "output of criterion (aggregates only)",
     recognise: Takes::File(|file| {
         lines::any(file, |line| {
             bracket(line, "time:").is_some_and(|(_, inside)| three(inside).is_some())

@@ -17,7 +17,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "divan",
-    about: "what divan prints (aggregates only)",
+    about: "output of divan (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| header(line).is_some())),
     read: Takes::File(read),
 };

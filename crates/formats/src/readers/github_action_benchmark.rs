@@ -26,7 +26,7 @@ use crate::{javascript, units};
 
 pub(crate) const CUSTOM: Entry = Entry {
     name: "github-action-benchmark",
-    about: "github-action-benchmark's custom JSON, direction by the unit",
+    about: "github-action-benchmark's custom JSON, direction from the unit",
     recognise: Takes::File(|file| {
         json::names(file, &['['], &["\"name\"", "\"unit\"", "\"value\""])
     }),
@@ -108,7 +108,7 @@ fn read_custom(file: &File, direction: Option<Direction>) -> Result<Imported, Im
 /// What is known of the tool that printed the values.
 #[derive(Clone, Copy)]
 struct Tool<'a> {
-    /// Its name as the action has it; empty where the file does not tell.
+    /// Its name as the action has it; empty if the file does not tell.
     name: &'a str,
     /// Which way is better, if that is known of all its values.
     direction: Option<Direction>,

@@ -15,7 +15,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "gnu-time",
-    about: "what /usr/bin/time prints, also with -v",
+    about: "output of /usr/bin/time, also with -v",
     recognise: Takes::File(|file| {
         lines::any(file, |line| command(line).is_some() || brief(line).is_some())
     }),

@@ -42,7 +42,7 @@ pub(crate) const JSON: Entry = Entry {
 
 pub(crate) const TEXT: Entry = Entry {
     name: "go-bench",
-    about: "go test -bench, and what benchstat reads",
+    about: "output of go test -bench, and what benchstat reads",
     recognise: Takes::File(|file| {
         lines::any(file, |line| {
             let mut fields = line.split_whitespace().peekable();

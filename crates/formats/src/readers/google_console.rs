@@ -18,7 +18,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "google-benchmark-console",
-    about: "what google-benchmark prints on a terminal",
+    about: "output of google-benchmark on a terminal",
     recognise: Takes::File(|file| lines::any(file, |line| Head::of(line).is_some())),
     read: Takes::File(read),
 };

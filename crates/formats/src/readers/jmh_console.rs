@@ -27,7 +27,7 @@ pub(crate) const CSV: Entry = Entry {
 
 pub(crate) const TEXT: Entry = Entry {
     name: "jmh-text",
-    about: "what JMH prints, and JMH -rf text",
+    about: "output of JMH, and JMH -rf text",
     recognise: Takes::File(|file| lines::any(file, |line| Head::of(line).is_some())),
     read: Takes::File(read_text),
 };

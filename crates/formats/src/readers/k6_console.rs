@@ -18,7 +18,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "k6-console",
-    about: "the summary that k6 prints (aggregates only)",
+    about: "summary of k6 (aggregates only)",
     recognise: Takes::File(|file| {
         ["iterations", "vus"].iter().any(|name| {
             lines::any(file, |line| metric(line).is_some_and(|(_, found, _)| found == *name))

@@ -42,7 +42,7 @@ pub(crate) const JSON: Entry = Entry {
 
 pub(crate) const TEXT: Entry = Entry {
     name: "locust-text",
-    about: "what locust prints (aggregates only)",
+    about: "output of locust (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, is_head)),
     read: Takes::File(read_text),
 };

@@ -20,7 +20,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "mitata-text",
-    about: "what mitata prints (aggregates only)",
+    about: "output of mitata (aggregates only)",
     recognise: Takes::File(|file| {
         lines::any(file, |line| is_head(line) || markdown_head(line).is_some())
     }),
@@ -33,8 +33,8 @@ fn is_head(line: &str) -> bool {
             || line.contains(" time (avg) ") && line.contains(" (min … max)"))
 }
 
-/// Returns the names of the percentiles that stand behind the range, in one line with it; none where the 75th stands
-/// behind the mean.
+/// Returns the names of the percentiles that stand behind the range, in one line with it; none if
+/// the 75th stands behind the mean.
 fn percentiles(head: &str) -> Vec<&'static str> {
     let behind = head.split_once(" time (avg) ").and_then(|(_, rest)| rest.split_once(')'));
     let names = behind.map_or("", |(_, names)| names).split_whitespace();

@@ -19,7 +19,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const MARKDOWN: Entry = Entry {
     name: "nanobench-markdown",
-    about: "the table that nanobench prints (aggregates only)",
+    about: "table of nanobench (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| head(line).is_some())),
     read: Takes::File(read),
 };

@@ -155,7 +155,7 @@ impl LeftOut {
         .into_iter()
         .flatten()
         .collect();
-        (!parts.is_empty()).then(|| format!("left out: {}", parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("skipped: {}", parts.join(", ")))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "perf-stat",
-    about: "what perf stat prints",
+    about: "output of perf stat",
     recognise: Takes::File(|file| lines::any(file, |line| command(line).is_some())),
     read: Takes::File(read_text),
 };

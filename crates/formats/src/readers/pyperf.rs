@@ -91,7 +91,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             name: suite.name,
             runs,
         }],
-        (None, None, None) => return Err(ImportError::nothing(file, "it holds no benchmarks")),
+        (None, None, None) => return Err(ImportError::nothing(file, "it contains no benchmarks")),
     };
     let all = benchmarks.iter().map(|one| merged(&common, one)).collect::<Vec<_>>();
     let tool = all.iter().find_map(|metadata| {

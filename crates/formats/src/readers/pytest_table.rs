@@ -17,7 +17,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "pytest-benchmark-table",
-    about: "the tables that pytest-benchmark prints (aggregates only)",
+    about: "tables of pytest-benchmark (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| Head::of(line).is_some())),
     read: Takes::File(read),
 };

@@ -13,7 +13,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "ruby-benchmark",
-    about: "what Ruby's Benchmark.bm prints",
+    about: "output of Ruby's Benchmark.bm",
     recognise: Takes::File(|file| lines::any(file, is_header)),
     read: Takes::File(read),
 };

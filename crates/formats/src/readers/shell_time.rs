@@ -12,7 +12,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "time",
-    about: "what the shell's `time` prints",
+    about: "output of the shell's `time`",
     recognise: Takes::File(|file| {
         ["real", "user", "sys"]
             .iter()

@@ -16,28 +16,28 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const DART: Entry = Entry {
     name: "dart",
-    about: "what Dart's benchmark_harness prints (aggregates only)",
+    about: "output of Dart's benchmark_harness (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| dart(line).is_some())),
     read: Takes::File(|file| read(file, "benchmark_harness", dart)),
 };
 
 pub(crate) const NODE: Entry = Entry {
     name: "console-time",
-    about: "what console.time of Node prints",
+    about: "output of console.time of Node",
     recognise: Takes::File(|file| lines::any(file, |line| node(line).is_some())),
     read: Takes::File(|file| read(file, "console.time", node)),
 };
 
 pub(crate) const LUAU: Entry = Entry {
     name: "luau",
-    about: "what Luau's bench.py prints (aggregates only)",
+    about: "output of Luau's bench.py (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| luau(line).is_some())),
     read: Takes::File(|file| read(file, "luau", luau)),
 };
 
 pub(crate) const CRYSTAL: Entry = Entry {
     name: "crystal",
-    about: "what Crystal's Benchmark.ips prints (aggregates only)",
+    about: "output of Crystal's Benchmark.ips (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| crystal(line).is_some())),
     read: Takes::File(|file| read(file, "Benchmark.ips", crystal)),
 };

@@ -13,7 +13,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "sysbench",
-    about: "what sysbench prints",
+    about: "output of sysbench",
     recognise: Takes::File(|file| {
         lines::any(file, |line| line.starts_with(BEGIN))
             && lines::any(file, |line| {

@@ -18,7 +18,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "tinybench-table",
-    about: "the table of tinybench on a terminal (aggregates only)",
+    about: "table of tinybench on a terminal (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| head(line).is_some())),
     read: Takes::File(read),
 };

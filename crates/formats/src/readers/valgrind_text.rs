@@ -17,7 +17,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "gungraun-text",
-    about: "what iai, iai-callgrind and gungraun print",
+    about: "output of iai, iai-callgrind and gungraun",
     recognise: Takes::File(|file| {
         lines::any(file, |line| {
             count(line).is_some_and(|(label, _, is_compared)| {

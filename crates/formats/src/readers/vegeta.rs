@@ -34,7 +34,7 @@ pub(crate) const JSON: Entry = Entry {
 
 pub(crate) const TEXT: Entry = Entry {
     name: "vegeta-text",
-    about: "what vegeta report prints",
+    about: "output of vegeta report",
     recognise: Takes::File(|file| {
         lines::any(file, |line| row(line).is_some_and(|(label, ..)| label == "Latencies"))
     }),

@@ -18,7 +18,7 @@ use crate::{Entry, File, ImportError, Takes};
 
 pub(crate) const TEXT: Entry = Entry {
     name: "wrk",
-    about: "what wrk and wrk2 print (aggregates only)",
+    about: "output of wrk and wrk2 (aggregates only)",
     recognise: Takes::File(|file| lines::any(file, |line| url(line).is_some())),
     read: Takes::File(read),
 };

@@ -70,11 +70,11 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     if !higher.is_empty() {
         let higher = super::names::list(higher.iter().map(String::as_str));
         selection.note(format!(
-            "the file does not say that more is better of {higher}: that is up to Bencher's thresholds"
+            "the file cannot say that more is better for {higher}: set that in Bencher's thresholds"
         ));
     }
-    selection.note_count(cut, "names that are longer than Bencher takes were cut");
-    selection.note("each figure is the median over the runs; the single values are left out");
+    selection.note_count(cut, "names that are too long for Bencher were cut");
+    selection.note("each figure is the median over the runs; the single values are not exported");
     Ok(Exported { bytes: json::write(&benchmarks), notes: selection.notes })
 }
 

@@ -13,7 +13,7 @@ use crate::writers::{ExportError, Exported, Options, Writer, numbers};
 
 pub(crate) const CSV: Writer = Writer {
     name: "csv",
-    about: "becalm's CSV of raw values, one per row; import reads the same again",
+    about: "becalm's CSV of raw values, one per row; import reads it back unchanged",
     ending: "csv",
     write,
 };
@@ -86,8 +86,8 @@ pub(super) fn rows<'a>(
             empty += usize::from(!is_there);
         }
     }
-    selection.note_count(infinite, "values that are no finite numbers are left out");
-    selection.note_count(empty, "runs without any of these values are left out");
+    selection.note_count(infinite, "values that are not finite numbers are skipped");
+    selection.note_count(empty, "runs without any of these values are skipped");
     Ok(selection.notes)
 }
 

@@ -14,21 +14,21 @@ use crate::writers::{ExportError, Exported, Options, Writer, figures, json, numb
 
 pub(crate) const EITHER: Writer = Writer {
     name: "github-action-benchmark",
-    about: "github-action-benchmark's custom JSON, where all metrics have the same direction",
+    about: "github-action-benchmark's custom JSON, if all metrics have the same direction",
     ending: "json",
     write: |record, options| write(record, options, EITHER.name, None),
 };
 
 pub(crate) const SMALLER: Writer = Writer {
     name: "customSmallerIsBetter",
-    about: "the same, only metrics of which less is better",
+    about: "the same, only metrics for which less is better",
     ending: "json",
     write: |record, options| write(record, options, SMALLER.name, Some(Direction::Lower)),
 };
 
 pub(crate) const BIGGER: Writer = Writer {
     name: "customBiggerIsBetter",
-    about: "the same, only metrics of which more is better",
+    about: "the same, only metrics for which more is better",
     ending: "json",
     write: |record, options| write(record, options, BIGGER.name, Some(Direction::Higher)),
 };
@@ -52,10 +52,10 @@ fn write(
     let mut selection =
         Selection::new(record, options, format, Usual::Results, |metric| match wanted {
             Some(Direction::Lower) if metric.direction == Direction::Higher => {
-                Err("more is better of it, which is customBiggerIsBetter")
+                Err("more is better for it, which needs customBiggerIsBetter")
             }
             Some(Direction::Higher) if metric.direction == Direction::Lower => {
-                Err("less is better of it, which is customSmallerIsBetter")
+                Err("less is better for it, which needs customSmallerIsBetter")
             }
             _ => Ok(()),
         })?;
@@ -96,7 +96,7 @@ fn write(
     let is_higher = names_of(Direction::Higher).next().is_some();
     let tool = if is_higher { BIGGER.name } else { SMALLER.name };
     selection.note(format!(
-        "the file does not say which way is better: give it to the action with `tool: {tool}`"
+        "the file cannot say which direction is better: set `tool: {tool}` in the action"
     ));
     Ok(Exported { bytes: json::write(&benches), notes: selection.notes })
 }

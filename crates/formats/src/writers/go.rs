@@ -148,7 +148,8 @@ fn benchmarks(selection: &mut Selection) -> Vec<Benchmark> {
     }
     if !renamed.is_empty() {
         let named = super::names::list(renamed.iter().map(String::as_str));
-        selection.note(format!("names were changed to such as Go's benchmarks have: {named}"));
+        selection
+            .note(format!("names were changed to the form that Go's benchmarks have: {named}"));
     }
     by_name.into_iter().map(|(_, benchmark, _)| benchmark).collect()
 }
@@ -222,13 +223,14 @@ fn unit_lines(selection: &mut Selection, benchmarks: &[Benchmark], text: &mut St
         let direction = metrics[0].direction;
         if metrics.iter().any(|one| one.direction != direction) {
             selection.note(format!(
-                "of {unit} less is better in some benchmarks and more in others, and Go's format has one \
-                 direction for a unit"
+                "for {unit}, less is better in some benchmarks and more in others, but Go's \
+                 format has one direction for a unit"
             ));
         }
         let is_exact = metrics.iter().all(|one| one.exact);
         if !is_exact && metrics.iter().any(|one| one.exact) {
-            selection.note(format!("{unit} is exact in some benchmarks only, which is left out"));
+            selection
+                .note(format!("{unit} is exact in some benchmarks only, so that is not exported"));
         }
         if direction != usual_direction(unit) || is_exact {
             let exact = if is_exact { " assume=exact" } else { "" };

@@ -128,7 +128,7 @@ pub(crate) const FIELDS: [(&str, &str, Option<&str>); 10] = [
 ];
 
 const NO_TIME: &str = "no measured run has a time";
-const NOT_SECONDS: &str = "hyperfine takes seconds only for what is measured";
+const NOT_SECONDS: &str = "hyperfine accepts only seconds for measured values";
 
 /// The measurement that stands for the times of a benchmark.
 const WALL: &str = "time_wall_clock";
@@ -188,9 +188,8 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     let others: Vec<&str> = others.map(|&at| record.metrics[at].name.as_str()).collect();
     if !others.is_empty() {
         let others = super::names::list(others);
-        selection.note(format!(
-            "left out, because schema 1 has no place beside the wall time: {others}"
-        ));
+        selection
+            .note(format!("not exported, because schema 1 holds only the wall time: {others}"));
     }
     let (mut names, mut results, mut left) = (Unique::default(), Vec::new(), 0);
     for &subject in &selection.subjects {
@@ -242,12 +241,12 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
             });
         }
     }
-    selection.note_count(left, "values that are no times are left out");
+    selection.note_count(left, "values that are not times are skipped");
     if results.is_empty() {
         return Err(ExportError::nothing(VERSION_1.name, NO_TIME));
     }
     if user.is_some() || system.is_some() {
-        selection.note("schema 1 has the means of user_time and system_time only");
+        selection.note("schema 1 has only the means of user_time and system_time");
     }
     Ok(Exported { bytes: json::write(&Document1 { results }), notes: selection.notes })
 }
@@ -319,7 +318,7 @@ fn write_2(record: &Record, options: &Options) -> Result<Exported, ExportError> 
             });
         }
     }
-    selection.note_count(left, "values that are below 0 or no finite numbers are left out");
+    selection.note_count(left, "values that are below 0 or not finite numbers are skipped");
     if results.is_empty() {
         return Err(ExportError::nothing(VERSION_2.name, NO_TIME));
     }

@@ -44,7 +44,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     if chosen.is_empty() {
         let why = match (record.comparisons.is_empty(), record.subjects.len()) {
             (true, ..2) => "one subject cannot be compared with itself",
-            (true, _) => "it holds subjects that were not compared",
+            (true, _) => "it contains subjects that were not compared",
             (false, _) => "none of the comparisons is of what was chosen",
         };
         return Err(ExportError::NoComparison { why: why.to_owned() });
@@ -82,7 +82,7 @@ fn case(record: &Record, one: &Comparison, options: &Options, names: &mut Unique
         ("rounds", one.rounds.to_string()),
     ];
     let mut sentence = match one.verdict {
-        Verdict::Inconclusive => "the data do not decide".to_owned(),
+        Verdict::Inconclusive => "the data do not allow a decision".to_owned(),
         Verdict::Equivalent => format!("{candidate} is equivalent to {baseline}"),
         verdict => format!("{candidate} is {verdict} than {baseline}"),
     };

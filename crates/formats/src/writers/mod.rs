@@ -52,7 +52,7 @@ pub struct Exported {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// There is no format of that name.
-    #[error("there is no format `{name}` that can be written")]
+    #[error("becalm cannot write a format `{name}`")]
     NoFormat {
         /// What was asked for.
         name: String,
@@ -68,7 +68,7 @@ pub enum ExportError {
         there: String,
     },
     /// The format holds nothing of what was chosen.
-    #[error("{format} can hold nothing of this: {why}")]
+    #[error("{format} cannot hold any of this: {why}")]
     NothingFits {
         /// Name of the format.
         format: &'static str,
@@ -83,7 +83,8 @@ pub enum ExportError {
     },
     /// The format has one direction for all values.
     #[error(
-        "{format} has one direction for all values: less is better of {lower}, more of {higher}"
+        "{format} has one direction for all values, but less is better for {lower}, more for \
+         {higher}"
     )]
     Directions {
         /// Name of the format.

@@ -61,10 +61,10 @@ fn unit(metric: &Metric) -> Option<&'static str> {
 
 fn fits(metric: &Metric) -> Fit {
     if unit(metric).is_none() {
-        return Err("pyperf knows seconds, bytes and plain numbers only");
+        return Err("pyperf supports only seconds, bytes and plain numbers");
     }
     if metric.direction == Direction::Higher {
-        return Err("pyperf takes less as better of everything");
+        return Err("pyperf assumes for every metric that less is better");
     }
     Ok(())
 }
@@ -115,7 +115,8 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
                 .push(Benchmark { metadata, runs: warmup.into_iter().chain(measured).collect() });
         }
     }
-    selection.note_count(nought, "values that are not above 0 are left out, which pyperf refuses");
+    selection
+        .note_count(nought, "values that are not above 0 are skipped, because pyperf refuses them");
     if benchmarks.is_empty() {
         return Err(ExportError::nothing(JSON.name, "no measured run has a value above 0"));
     }

@@ -68,7 +68,7 @@ impl<'a> Selection<'a> {
             }
         }
         for (why, names) in &refused {
-            notes.push(format!("left out, because {why}: {}", list(names.iter().copied())));
+            notes.push(format!("not exported, because {why}: {}", list(names.iter().copied())));
         }
         if metrics.is_empty() {
             let reasons = refused
@@ -88,7 +88,7 @@ impl<'a> Selection<'a> {
             .collect();
         if !others.is_empty() {
             notes.push(format!(
-                "left out, because only results are exported unless --metric names others: {}",
+                "not exported, because the default is results only (--metric chooses others): {}",
                 list(others)
             ));
         }
@@ -182,7 +182,8 @@ impl<'a> Selection<'a> {
         let count = self.chosen_runs().filter(|run| run.parts.iter().any(is_own)).count();
         self.note_count(
             count,
-            "processes have a value of their own beside their iterations, and the format holds one of both",
+            "processes have a value of their own beside their iterations, and the format holds \
+             only one of the two",
         );
     }
 
@@ -192,7 +193,7 @@ impl<'a> Selection<'a> {
         let has = |part: &Part| part.iterations.len() > 1 && self.places.contains_key(&part.metric);
         if self.chosen_runs().any(|run| run.parts.iter().any(has)) {
             self.note(
-                "iterations inside of processes are left out: each process counts with one value",
+                "iterations inside processes are not exported: each process counts with one value",
             );
         }
     }
@@ -215,8 +216,8 @@ impl<'a> Selection<'a> {
             .into_iter()
             .map(|one| {
                 format!(
-                    "each value is the {one} of many, not a raw value, and the file may be read as if it \
-                     were: {}",
+                    "each value is the {one} of many and not a raw value, but the file can be \
+                     misread that way: {}",
                     names(one)
                 )
             })
@@ -232,17 +233,17 @@ impl<'a> Selection<'a> {
         let failed =
             kept().filter(|run| !run.outcome.is_success() && run.outcome != Outcome::TimedOut);
         let (failed, timed) = (failed.count(), kept().any(|run| !run.iterations.is_empty()));
-        self.note_count(discarded, "runs of disturbed rounds that were made again are left out");
-        self.note_count(cut, "runs that were ended at the timeout are in it with lower bounds");
-        self.note_count(failed, "runs that failed are in it like others");
+        self.note_count(discarded, "runs of disturbed rounds that were repeated are not exported");
+        self.note_count(cut, "runs that were ended at the timeout are exported as lower bounds");
+        self.note_count(failed, "runs that failed are exported like others");
         if runs.iter().any(|run| run.is_measured() && run.layout.is_some()) {
             self.note(
-                "which build each run is of is left out: runs of one layout depend on each other, and the \
-                 file does not tell",
+                "which build each run used is not exported: runs of one layout depend on each \
+                 other, and the file does not show that",
             );
         }
         if timed {
-            self.note("iterations that the programs timed themselves are left out");
+            self.note("iterations that the programs timed themselves are not exported");
         }
     }
 }

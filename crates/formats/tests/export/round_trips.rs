@@ -98,7 +98,7 @@ fn pyperf_keeps_processes_their_iterations_and_the_warm_up() {
     assert_eq!(
         exported.notes,
         [
-            "left out, because pyperf knows seconds, bytes and plain numbers only: BenchmarkScan/n=8 MB/s"
+            "not exported, because pyperf supports only seconds, bytes and plain numbers: BenchmarkScan/n=8 MB/s"
         ]
     );
     let back = there_and_back(&record, "pyperf", "pyperf", &[]);

@@ -165,7 +165,7 @@ fn the_action_has_one_direction() {
     let smaller = names("customSmallerIsBetter", &[]);
     assert!(smaller.len() == 8 && !smaller.contains(&both[0]), "{smaller:?}");
     let exported = export(&record, "customSmallerIsBetter", &[]).unwrap();
-    assert!(exported.notes[0].contains("more is better of it"), "{:?}", exported.notes);
+    assert!(exported.notes[0].contains("more is better for it"), "{:?}", exported.notes);
 }
 
 #[test]
@@ -175,13 +175,12 @@ fn results_are_exported_and_what_is_beside_them_is_told() {
     let exported = export(&record, "go-bench", &[]).unwrap();
     assert_eq!(
         exported.notes[0],
-        "left out, because only results are exported unless --metric names others: cpu_time, user_time, \
-         system_time, max_rss"
+        "not exported, because the default is results only (--metric chooses others): cpu_time, user_time, system_time, max_rss"
     );
     assert!(String::from_utf8(exported.bytes).unwrap().contains("latency_p99-ns"));
     assert_eq!(
         export(&record, "go-bench", &["all"]).unwrap().notes,
-        ["runs that failed are in it like others: 2"]
+        ["runs that failed are exported like others: 2"]
     );
 }
 
@@ -193,11 +192,10 @@ fn what_cannot_be_exported_says_why() {
     let error = export(&record, "pyperf", &rate).unwrap_err().to_string();
     assert_eq!(
         error,
-        "pyperf can hold nothing of this: pyperf knows seconds, bytes and plain numbers only \
-         (BenchmarkScan/n=8 MB/s)"
+        "pyperf cannot hold any of this: pyperf supports only seconds, bytes and plain numbers (BenchmarkScan/n=8 MB/s)"
     );
     let error = export(&record, "hyperfine", &rate).unwrap_err().to_string();
-    assert!(error.contains("seconds only"), "{error}");
+    assert!(error.contains("only seconds"), "{error}");
     let error = export(&record, "junit", &[]).unwrap_err().to_string();
     assert!(error.contains("subjects that were not compared"), "{error}");
     let wrong = becalm_formats::Options::choose(&record, &["nope".to_owned()], &[]);

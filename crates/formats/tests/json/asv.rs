@@ -74,5 +74,5 @@ fn what_is_wrong_is_named_with_its_place() {
         read(&second("a", 1, r#""x": "y""#)).unwrap_err(),
         "0123-env.json, at results.x: expected a result, found `y`"
     );
-    assert_eq!(read(&second("a", 1, "")).unwrap_err(), "0123-env.json: it holds no measurement");
+    assert_eq!(read(&second("a", 1, "")).unwrap_err(), "0123-env.json: it contains no measurement");
 }

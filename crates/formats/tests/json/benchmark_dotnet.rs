@@ -62,7 +62,7 @@ fn what_is_wrong_is_named_with_its_place() {
         of("{}").unwrap_err(),
         "a.json, at Benchmarks[0].FullName: expected a name, found `nothing`"
     );
-    assert_eq!(of("").unwrap_err(), "a.json: it holds no measurement");
+    assert_eq!(of("").unwrap_err(), "a.json: it contains no measurement");
     assert_eq!(
         of(r#"{"FullName": "X", "Statistics": {"Mean": "five"}}"#).unwrap_err(),
         "a.json, line 4, at Benchmarks[0].Statistics.Mean: invalid value: string \"five\", expected a number"

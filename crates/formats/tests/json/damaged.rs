@@ -145,7 +145,7 @@ fn what_is_no_text_is_taken_for_none() {
     for word in ["<Catch2TestRun", "\"benchmark_exe\" \"module_path\""] {
         let bytes = [b"\xff\n", word.as_bytes()].concat();
         let told = import(&[File::new("a", bytes)], None).unwrap_err().to_string();
-        assert_eq!(told, "a: this looks like no format that is known");
+        assert_eq!(told, "a: unrecognised format");
     }
 }
 

@@ -80,7 +80,7 @@ fn what_is_wrong_is_named_with_its_place() {
         read(r#"{"benchmarks": [{"real_time": 1}]}"#).unwrap_err(),
         "a.json, at benchmarks[0].name: expected a name, found `nothing`"
     );
-    assert_eq!(read(r#"{"benchmarks": []}"#).unwrap_err(), "a.json: it holds no measurement");
+    assert_eq!(read(r#"{"benchmarks": []}"#).unwrap_err(), "a.json: it contains no measurement");
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn what_is_wrong_with_a_csv_is_told_with_its_line() {
     assert!(told("time,m\nsoon,1\n").starts_with("x.csv, line 2: expected a time"));
     assert!(told("time,m\n1700000000000,1\n").starts_with("x.csv, line 2: expected a time from"));
     assert!(told("when,m\n1,1\n").starts_with("x.csv, line 1: expected a column `time`"));
-    assert!(told("time,m\n").contains("holds no measurement"));
+    assert!(told("time,m\n").contains("contains no measurement"));
     assert_eq!(told("time,m,m\n1,2,3\n"), "x.csv, line 1: expected every column once, found `m`");
     assert_eq!(
         told("time,m\n1,2\n2,3,4\n"),
@@ -64,7 +64,7 @@ fn cells_that_are_no_values_are_counted() {
     assert_eq!(
         left_out("time,a,b\n1,1,2\n2,nan,3\n3,inf,\n4,,\n5,x\n").as_deref(),
         Some(
-            "left out: 3 cells without a finite number (first column a in line 3: `nan`), \
+            "skipped: 3 cells without a finite number (first column a in line 3: `nan`), \
              4 cells without anything (first column b in line 4)"
         )
     );

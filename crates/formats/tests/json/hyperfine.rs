@@ -58,7 +58,7 @@ fn what_is_wrong_is_named_with_its_place() {
         error(r#"{"results": [{"command": "a", "times": [1, -2]}]}"#),
         "a.json, at results[0].times[1]: expected a time, found `-2`"
     );
-    assert_eq!(error(r#"{"results": []}"#), "a.json: it holds no measurement");
+    assert_eq!(error(r#"{"results": []}"#), "a.json: it contains no measurement");
 }
 
 #[test]

@@ -45,6 +45,6 @@ fn what_is_wrong_is_named_with_its_place() {
     assert_eq!(
         read(r#"[{"benchmark": "a", "primaryMetric": {"score": "NaN", "rawData": [[]]}}]"#)
             .unwrap_err(),
-        "a.json: it holds no measurement"
+        "a.json: it contains no measurement"
     );
 }

@@ -67,7 +67,7 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     assert_eq!(
         read(r#"{"root_group": {}, "metrics": {}}"#).unwrap_err(),
-        "a.json: it holds no measurement"
+        "a.json: it contains no measurement"
     );
 }
 

@@ -18,5 +18,5 @@ fn samples_are_iterations_of_one_process() {
 fn what_failed_is_told() {
     let text = r#"{"layout": [], "benchmarks": [{"alias": "a", "runs": [{"name": "a", "error": "boom"}]}], "x": "p999"}"#;
     let error = import(&[File::of_text("a.json", text)], None).unwrap_err().to_string();
-    assert_eq!(error, "a.json: it holds no measurement");
+    assert_eq!(error, "a.json: it contains no measurement");
 }

@@ -33,6 +33,6 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     assert_eq!(
         read(r#"{"results": [{"name": "z", "median(elapsed)": null}]}"#).unwrap_err(),
-        "a.json: it holds no measurement"
+        "a.json: it contains no measurement"
     );
 }

@@ -27,7 +27,7 @@ fn compressed_files_are_known_by_their_content() {
     let packed = File::new("a.json.gz", packed);
     assert_eq!(import(&[packed], None), import(&[plain], None));
     let error = import(&[cut], None).unwrap_err().to_string();
-    assert!(error.starts_with("a.json.gz: it is damaged as a gzip file"), "{error}");
+    assert!(error.starts_with("a.json.gz: it is a damaged gzip file"), "{error}");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn what_is_wrong_is_named_with_its_place() {
         read(r#"{"benchmarks": [{"runs": [{"warmups": [[1]]}]}]}"#).unwrap_err(),
         "a.json, line 1, at benchmarks[0].runs[0].warmups[0]: expected [loops, value], found a list"
     );
-    assert_eq!(read(r#"{"version": "1.0"}"#).unwrap_err(), "a.json: it holds no benchmarks");
-    assert_eq!(read(r#"{"benchmarks": []}"#).unwrap_err(), "a.json: it holds no measurement");
+    assert_eq!(read(r#"{"version": "1.0"}"#).unwrap_err(), "a.json: it contains no benchmarks");
+    assert_eq!(read(r#"{"benchmarks": []}"#).unwrap_err(), "a.json: it contains no measurement");
     assert!(read(r#"{"benchmarks": [{"runs": [{"values": [1e400]}]}]}"#).is_err());
 }

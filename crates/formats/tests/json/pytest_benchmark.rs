@@ -58,7 +58,7 @@ fn what_is_wrong_is_named_with_its_place() {
         "a.json, at benchmarks[0].stats.data[1]: expected a time, found `-2`"
     );
     assert_eq!(of(""), "a.json, at benchmarks[0].fullname: expected a name, found `nothing`");
-    assert_eq!(of(r#""name": "a""#), "a.json: it holds no measurement");
+    assert_eq!(of(r#""name": "a""#), "a.json: it contains no measurement");
 }
 
 #[test]

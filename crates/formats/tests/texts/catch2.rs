@@ -76,8 +76,8 @@ fn what_is_wrong_is_named_with_its_line() {
         error("<Catch2TestRun>\n<BenchmarkResults name=\"&lol;\"/>"),
         "a.xml, line 2: expected attributes of XML, found `at 1..4: unrecognized entity `lol``"
     );
-    assert_eq!(error("<Catch2TestRun name=\"a\"/>"), "a.xml: it holds no measurement");
-    assert_eq!(error("hello"), "a.xml: it holds no report of Catch2");
+    assert_eq!(error("<Catch2TestRun name=\"a\"/>"), "a.xml: it contains no measurement");
+    assert_eq!(error("hello"), "a.xml: it contains no report of Catch2");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn what_is_wrong_is_named_with_its_line() {
         "a.txt, line 2: expected times in the columns fastest, slowest, median and mean, \
          found `╰─ a  1 ns │ 2 ns │ 3 │ 4 ns`"
     );
-    assert_eq!(error(""), "a.txt: it holds no measurement");
+    assert_eq!(error(""), "a.txt: it contains no measurement");
 }
 
 #[test]

@@ -124,7 +124,7 @@ fn what_is_wrong_is_named_with_its_line() {
         error("BenchmarkX 100\n"),
         "b.txt, line 1: expected a value behind the number of iterations, found `BenchmarkX 100`"
     );
-    assert_eq!(error("PASS\nok  \ta\t0.1s\n"), "b.txt: it holds no measurement");
+    assert_eq!(error("PASS\nok  \ta\t0.1s\n"), "b.txt: it contains no measurement");
     assert_eq!(error(""), "b.txt is empty");
 }
 

@@ -32,7 +32,7 @@ fn what_is_wrong_is_named_with_its_line() {
         "a.txt, line 2: expected `NUMBER UNIT/iter (+/- NUMBER)` behind `bench:`, \
          found `test a ... bench: many ns/iter (+/- 1)`"
     );
-    assert_eq!(error("test a ... ok\n"), "a.txt: it holds no measurement");
+    assert_eq!(error("test a ... ok\n"), "a.txt: it contains no measurement");
 }
 
 #[test]

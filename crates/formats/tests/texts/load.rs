@@ -22,7 +22,7 @@ fn locust_s_json_has_percentiles_as_its_tables_have_them() {
         import(&[File::of_text("a.json", text)], Some("locust-json")).unwrap_err().to_string()
     };
     let none = r#"[{"name": "/", "method": "GET", "num_requests": 0, "total_response_time": 0, "response_times": {}}]"#;
-    assert_eq!(error(none), "a.json: it holds no measurement");
+    assert_eq!(error(none), "a.json: it contains no measurement");
     assert_eq!(
         error(&none.replace("{}", r#"{"7": "x"}"#)),
         "a.json, line 1, at [0].response_times.7: invalid type: string \"x\", expected f64"

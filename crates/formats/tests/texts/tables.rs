@@ -113,7 +113,7 @@ fn what_is_wrong_in_becalms_own_table_is_named_with_its_line() {
         error("a,,t,s,lower,0,,1\na,,t,s,lower,0,,2\n"),
         "a.csv, line 3: expected one value per subject, metric, run and iteration, found `another`"
     );
-    assert_eq!(error(""), "a.csv: it holds no measurement");
+    assert_eq!(error(""), "a.csv: it contains no measurement");
 }
 
 #[test]

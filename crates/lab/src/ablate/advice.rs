@@ -92,12 +92,12 @@ pub fn profile(members: &[usize], flags: &[String], subject: &str) -> String {
     let subject = subject.replace(char::is_control, " ");
     let shown = names(members).join(", ");
     let mut text = format!(
-        "# What makes `{subject}` steadier on this machine, by `becalm noise ablate`: {shown}.\n\
-         # To measure so: becalm run {} -- COMMAND\n",
+        "# What makes `{subject}` steadier on this machine, according to `becalm noise ablate`: \
+         {shown}.\n# To measure with these: becalm run {} -- COMMAND\n",
         flags.join(" ")
     );
     if has(members, Means::LockMemory) {
-        text.push_str("# Locked memory is up to the program: mlockall(2).\n");
+        text.push_str("# Locking memory is up to the program: mlockall(2).\n");
     }
     if let Some(request) = request(members) {
         let _ = writeln!(text, "only = {}", list(request.only.iter().map(String::as_str)));
@@ -105,7 +105,7 @@ pub fn profile(members: &[usize], flags: &[String], subject: &str) -> String {
             text.push_str("smt = \"off\"\n");
         }
     } else {
-        text.push_str("# No setting of the machine is among them.\n");
+        text.push_str("# None of them is a setting of the machine.\n");
         let _ = writeln!(text, "skip = {}", list(tune::names().into_iter()));
     }
     text

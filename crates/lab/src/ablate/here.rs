@@ -59,11 +59,11 @@ pub fn applicability(here: &Here) -> Vec<Result<(), String>> {
 fn applicable(one: &Mitigation, here: &Here) -> Result<(), String> {
     let is_named = |names: &[String]| names.iter().any(|name| name == one.name);
     if is_named(&here.skip) || (!here.only.is_empty() && !is_named(&here.only)) {
-        return Err("not asked for".to_owned());
+        return Err("not requested".to_owned());
     }
     possible(one, here)?;
     if one.reach == Reach::Others && !here.is_strict && !is_named(&here.only) {
-        return Err("takes something from others on the machine; --strict tries it".to_owned());
+        return Err("affects others on the machine; --strict tries it".to_owned());
     }
     Ok(())
 }
@@ -71,7 +71,7 @@ fn applicable(one: &Mitigation, here: &Here) -> Result<(), String> {
 fn possible(one: &Mitigation, here: &Here) -> Result<(), String> {
     let refuse = |why: &str| Err(why.to_owned());
     match one.means {
-        Means::Pin(_) if here.allowed.len() == 1 => refuse("there is one CPU"),
+        Means::Pin(_) if here.allowed.len() == 1 => refuse("there is only one CPU"),
         Means::Pin(Cpu::Chosen) if here.chosen == here.allowed => {
             refuse("the subject has several threads and keeps all CPUs")
         }
@@ -84,18 +84,18 @@ fn possible(one: &Mitigation, here: &Here) -> Result<(), String> {
         Means::Isolation | Means::ColdCache if !here.is_root => refuse("needs root"),
         Means::Isolation => here.isolation.clone(),
         Means::Fifo if here.rt_runtime == Some(-1) && !has_spare_cpu(here) => refuse(
-            "nothing could stop a real-time subject: the kernel's throttle is off \
+            "nothing could stop a real-time subject: the kernel's throttling is off \
              (sched_rt_runtime_us is -1)",
         ),
         Means::Fifo if here.run_time > LONGEST_FIFO_RUN => Err(format!(
-            "runs take {:.1} s: the kernel throttles real-time tasks that compute so long",
+            "runs take {:.1} s: the kernel throttles real-time tasks that compute for so long",
             here.run_time
         )),
         Means::LockMemory if here.timing == Timing::Runs => {
             refuse("a program locks its memory itself, by mlockall(2)")
         }
         Means::HugePages(_) if here.huge_pages.as_deref().is_none_or(|mode| mode == "never") => {
-            refuse("nobody gets transparent huge pages here")
+            refuse("no program gets transparent huge pages here")
         }
         Means::HugePages(Thp::Off) if here.huge_pages.as_deref() == Some("madvise") => {
             refuse("only programs that ask for huge pages get them here; `thp-on` asks")
@@ -201,10 +201,10 @@ mod tests {
         check(&here, "cold-cache", "--strict");
         here.only = vec!["services".to_owned()];
         check(&here, "services", "");
-        check(&here, "pin", "not asked for");
+        check(&here, "pin", "not requested");
         here.only.clear();
         here.skip = vec!["pin".to_owned()];
-        check(&here, "pin", "not asked for");
+        check(&here, "pin", "not requested");
     }
 
     #[test]
@@ -215,8 +215,8 @@ mod tests {
         check(&several, "pin-first", "several threads");
         let one: CpuSet = "0".parse().unwrap();
         let single = Here { allowed: one.clone(), chosen: one, ..everything() };
-        check(&single, "pin", "there is one CPU");
-        check(&single, "pin-first", "there is one CPU");
+        check(&single, "pin", "there is only one CPU");
+        check(&single, "pin-first", "there is only one CPU");
         let first = Here { chosen: "0".parse().unwrap(), ..everything() };
         check(&first, "pin", "");
         check(&first, "pin-first", "chooses the first CPU");
@@ -227,7 +227,7 @@ mod tests {
         check(&Here { run_time: 2.0, ..everything() }, "fifo", "runs take 2.0 s");
         let unthrottled = Here { rt_runtime: Some(-1), ..everything() };
         check(&unthrottled, "fifo", "");
-        check(&Here { single_threaded: false, ..unthrottled }, "fifo", "throttle is off");
+        check(&Here { single_threaded: false, ..unthrottled }, "fifo", "throttling is off");
     }
 
     #[test]
@@ -235,8 +235,8 @@ mod tests {
         let here =
             |mode: Option<&str>| Here { huge_pages: mode.map(str::to_owned), ..everything() };
         for none in [None, Some("never")] {
-            check(&here(none), "thp-on", "nobody gets");
-            check(&here(none), "thp-off", "nobody gets");
+            check(&here(none), "thp-on", "no program gets");
+            check(&here(none), "thp-off", "no program gets");
         }
         check(&here(Some("madvise")), "thp-on", "");
         check(&here(Some("madvise")), "thp-off", "programs that ask");

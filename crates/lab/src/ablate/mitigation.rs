@@ -104,12 +104,12 @@ const fn machine(
 pub const MITIGATIONS: &[Mitigation] = &[
     own("pin", "pinned to the CPU that becalm chooses", Means::Pin(Cpu::Chosen), Popular),
     own("pin-first", "pinned to the first CPU", Means::Pin(Cpu::First), Rare),
-    machine("isolation", "a CPU of its own by control groups", Means::Isolation, Popular),
+    machine("isolation", "a reserved CPU by control groups", Means::Isolation, Popular),
     own("fifo", "real-time class SCHED_FIFO", Means::Fifo, Popular),
     own("nice", "niceness -20", Means::Nice, Popular),
     machine(
         "governor",
-        "governor `performance`, and what goes with it",
+        "governor `performance`, and related settings",
         Means::Knobs(&["platform-profile", "governor", "epp", "epb", "hwp-dynamic-boost"]),
         Popular,
     ),
@@ -125,13 +125,13 @@ pub const MITIGATIONS: &[Mitigation] = &[
     ),
     machine(
         "kernel-work",
-        "work of the kernel on other CPUs",
+        "kernel work on other CPUs",
         Means::Knobs(&["timer-migration", "writeback", "workqueues", "kernel-threads"]),
         Rare,
     ),
     machine(
         "periodic",
-        "watchdogs and periodic work of the kernel off or rare",
+        "watchdogs and periodic kernel work off or rare",
         Means::Knobs(&["watchdog", "vmstat-interval", "machine-check"]),
         Rare,
     ),
@@ -143,7 +143,7 @@ pub const MITIGATIONS: &[Mitigation] = &[
     ),
     machine(
         "resctrl",
-        "a part of the caches and of the memory's bandwidth alone",
+        "a separate part of the caches and of the memory bandwidth",
         Means::Knobs(&["resctrl"]),
         Rare,
     ),
@@ -164,10 +164,10 @@ pub const MITIGATIONS: &[Mitigation] = &[
     },
     own("aslr", "no address space layout randomisation", Means::NoAslr, Popular),
     own("thp-off", "no transparent huge pages for the subject", Means::HugePages(Thp::Off), Rare),
-    own("thp-on", "huge pages for what glibc's allocator takes", Means::HugePages(Thp::On), Rare),
+    own("thp-on", "huge pages for memory of glibc's allocator", Means::HugePages(Thp::On), Rare),
     own("fixed-env", "an environment of few, fixed variables", Means::ClearEnvironment, Rare),
-    own("moved-stack", "another start of the stack in every block", Means::MoveStack, Rare),
-    own("mlock", "memory locked and touched beforehand", Means::LockMemory, Popular),
+    own("moved-stack", "a different start of the stack in every block", Means::MoveStack, Rare),
+    own("mlock", "memory locked and touched in advance", Means::LockMemory, Popular),
     own("warm-up", "warmed up before measuring", Means::WarmUp, Popular),
     Mitigation {
         name: "cold-cache",

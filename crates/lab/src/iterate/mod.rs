@@ -81,7 +81,8 @@ pub enum IterateError {
     Workload(#[from] WorkloadError),
     /// More times than are kept in memory.
     #[error(
-        "{iterations} iterations of each of {tasks} are too many times: all are kept until the end, at most {MOST_TIMES}"
+        "{iterations} iterations of each of {tasks} are too many times to keep until the end; the \
+         limit is {MOST_TIMES}"
     )]
     TooMany {
         /// Of each task.
@@ -90,12 +91,12 @@ pub enum IterateError {
         tasks: usize,
     },
     /// More threads than can be relied on to start.
-    #[error("{0} threads are too many: at most {MOST_THREADS} are started (--tasks)")]
+    #[error("{0} threads are too many; the limit is {MOST_THREADS} (--tasks)")]
     TooManyThreads(usize),
     /// Memory cannot be locked.
     #[error(
-        "cannot keep memory from being paged out (mlockall): {0}; users other than root may lock as much as \
-         `ulimit -l` says"
+        "cannot lock memory (mlockall): {0}; users other than root may lock as much as `ulimit \
+         -l` says"
     )]
     Lock(io::Error),
     /// A task cannot be put on its CPU.

@@ -43,7 +43,7 @@ impl Class {
         let why = match (allowed, Allowance::read(root)) {
             (Ok(Ok(())), Ok(allowance)) => return (Self { allowance: Some(allowance) }, None),
             (Ok(Err(error)), _) => {
-                format!("it needs CAP_SYS_NICE, as root has, or RLIMIT_RTPRIO ({error})")
+                format!("this needs CAP_SYS_NICE, as root has, or RLIMIT_RTPRIO ({error})")
             }
             (_, Err(why)) => why,
             (Err(_), Ok(_)) => "no thread could be started to try it".to_owned(),

@@ -146,10 +146,10 @@ pub struct Window {
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The own affinity cannot be read.
-    #[error("cannot read on which CPUs becalm may run: {0}")]
+    #[error("cannot read which CPUs becalm may use: {0}")]
     Affinity(io::Error),
     /// Others than becalm may use.
-    #[error("becalm may not run on CPU {0}: its affinity or control group leaves these out")]
+    #[error("becalm may not run on CPU {0}: its affinity or control group excludes it")]
     NotOurs(CpuSet),
     /// The thread that reads could not do so.
     #[error("cannot read the clock on CPU {cpu}: {source}")]

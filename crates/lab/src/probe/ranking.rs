@@ -15,7 +15,7 @@ const MATERIAL: f64 = 1e-4;
 pub struct Ranked {
     /// The CPU.
     pub cpu: CpuId,
-    /// 0 for the quietest CPUs. CPUs of one tier cannot be told apart.
+    /// 0 for the quietest CPUs. CPUs of one tier cannot be distinguished.
     pub tier: usize,
     /// Share of the time that was lost: all that was lost over all that was watched.
     pub share: f64,

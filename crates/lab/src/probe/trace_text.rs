@@ -25,7 +25,7 @@ pub(super) struct TracedWindow {
 
 /// A line of a trace that is not understood.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} is not what the osnoise tracer writes: `{text}`")]
+#[error("line {line} does not have the format of the osnoise tracer: `{text}`")]
 pub struct TraceError {
     /// Which line, from 1.
     pub line: usize,
@@ -190,7 +190,7 @@ CPU:2 [LOST 3 EVENTS]
         let error = parse("#\n what is this\n").unwrap_err();
         assert_eq!(
             error.to_string(),
-            "line 2 is not what the osnoise tracer writes: `what is this`"
+            "line 2 does not have the format of the osnoise tracer: `what is this`"
         );
         assert!(parse(" osnoise/0-9 [000] .... 1.5: 1000000 5000\n").is_err());
         assert!(parse(" osnoise/0-9 [000] .... 1.5: sample_threshold: start\n").is_err());

@@ -32,7 +32,7 @@ pub(super) fn find(root: &SysRoot, tracer: &str, option: &str) -> Result<&'stati
     let busy = std::iter::once(folder.to_owned()).chain(instances).find_map(|folder| {
         let file = format!("{folder}/current_tracer");
         let tracer = root.read(&file).value()?;
-        (tracer != "nop").then(|| format!("somebody uses the tracer `{tracer}` ({file})"))
+        (tracer != "nop").then(|| format!("another program uses the tracer `{tracer}` ({file})"))
     });
     busy.map_or(Ok(folder), Err)
 }

@@ -55,7 +55,8 @@ impl Tracer {
         }
         if terms.class.scheduler() != Scheduler::Other && namespace::is_nested(root) {
             return Err(
-                "its threads cannot be seen, and given a class, from this pid namespace".to_owned()
+                "its threads are not visible from this pid namespace, so their class cannot be set"
+                    .to_owned(),
             );
         }
         let set = |name: &str, new: String| -> Result<Change, String> {
@@ -185,7 +186,7 @@ impl Tracer {
             sleep(PAUSE);
         }
         let path = self.instance("/current_tracer");
-        let why = format!("started no thread osnoise/{cpu}");
+        let why = format!("did not start the thread osnoise/{cpu}");
         Err(ProbeError::TracerRead { path, why })
     }
 

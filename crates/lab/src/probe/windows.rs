@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How long a window is by default. Long against most interruptions, short enough for turns.
 const USUAL: Duration = Duration::from_millis(250);
 
-/// At least so many windows, from which the uncertainty of the share is taken.
+/// At least this many windows, from which the uncertainty of the share is taken.
 const FEWEST: usize = 8;
 
 /// Step of the additive recurrence that spreads most evenly: the golden ratio less 1.

@@ -165,7 +165,7 @@ impl Row {
     /// A row that shows the first task of a setup, with figures as the article writes them.
     pub(super) fn new(name: &str, setup: usize, article: &[(Figure, &str)]) -> Self {
         let stated = article.iter().map(|&(figure, text)| {
-            (figure, Stated::read(text).unwrap_or_else(|| panic!("`{text}` is no figure")))
+            (figure, Stated::read(text).unwrap_or_else(|| panic!("`{text}` is not a figure")))
         });
         Self { name: name.to_owned(), setup, task: 0, article: stated.collect() }
     }

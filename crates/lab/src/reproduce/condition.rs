@@ -33,8 +33,8 @@ impl Condition {
     /// Returns it as a fragment: `pinned to the first CPU`.
     pub(super) fn words(self) -> &'static str {
         match self {
-            Self::FirstCpu => "the first CPU alone",
-            Self::ChosenCpu => "one CPU alone",
+            Self::FirstCpu => "only the first CPU",
+            Self::ChosenCpu => "only one CPU",
             Self::LockedMemory => "locked memory",
             Self::NoAslr => "no ASLR",
             Self::Fifo => "SCHED_FIFO",

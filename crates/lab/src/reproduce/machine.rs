@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
             Permission::Granted => None,
             Permission::NotRoot => Some("needs root".to_owned()),
             Permission::NotWanted => {
-                Some("changes the machine, and --no-tune leaves it alone".to_owned())
+                Some("it changes the machine, which --no-tune forbids".to_owned())
             }
         }
     }
@@ -216,7 +216,7 @@ impl<'a> Machine<'a> {
     fn plan(&self, conditions: &[Condition], cpus: &CpuSet) -> TuningPlan {
         let Some(request) = request(conditions) else { return TuningPlan::default() };
         tune::plan(&self.situation(cpus, &request))
-            .expect("conditions name knobs that there are, as a test sees")
+            .expect("conditions name existing knobs, as a test checks")
     }
 
     fn situation<'b>(&'b self, cpus: &CpuSet, request: &'b TuningRequest) -> Situation<'b> {
@@ -253,7 +253,7 @@ fn refused(applied: &[Applied]) -> Option<String> {
     let wanted = one.change.new.as_deref().unwrap_or_default();
     let answer = match &one.effect {
         tune::Effect::Refused { reason, .. } => format!("refused: {reason}"),
-        tune::Effect::Otherwise { now } => format!("made it {now}"),
+        tune::Effect::Otherwise { now } => format!("changed it to {now}"),
         _ => "kept the old value".to_owned(),
     };
     Some(format!("{} set to {wanted}: the kernel {answer}", one.change.target))

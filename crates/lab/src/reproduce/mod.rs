@@ -127,7 +127,7 @@ pub fn reproduce(
     })
 }
 
-/// What became of a setup.
+/// What happened to a setup.
 #[derive(Debug, Default)]
 struct Outcome {
     runs: Vec<RunValues>,
@@ -161,7 +161,7 @@ fn measure(
     let mut done = 0;
     for round in 0..rounds {
         if round >= FEWEST_RUNS && end.is_some_and(|end| end <= monotonic_raw()) {
-            break_off(&mut outcomes, experiment, "the time was up (--budget)");
+            break_off(&mut outcomes, experiment, "the time was over (--budget)");
             break;
         }
         let mut order: Vec<usize> = (0..experiment.setups.len()).collect();
@@ -314,7 +314,7 @@ fn notes(outcome: &Outcome, setup: &Setup) -> Vec<String> {
         .collect();
     if outcome.shows_no_smt && setup.tasks.is_some_and(|tasks| tasks > 1) {
         notes.push(
-            "no SMT is to be seen here; under a hypervisor CPUs may share a core of the host all the same"
+            "no SMT is visible here, but under a hypervisor CPUs may still share a core of the host"
                 .to_owned(),
         );
     }
@@ -358,7 +358,7 @@ fn counter_table(
                 let limit = CounterLimit { counters: Vec::new(), because };
                 (words.limit)(&SessionLimit::Counters(limit).into())
             }
-            None => "this counter cannot be had here".to_owned(),
+            None => "this counter is not available here".to_owned(),
         };
         let stated = [("before", before), ("after", after)];
         let value =

@@ -2,13 +2,13 @@
 
 use becalm_model::trace::Culprit;
 
-/// Returns what to do about a culprit, as one sentence without its full stop; nothing where there is nothing
-/// to do.
+/// Returns what to do about a culprit, as one sentence without its full stop; nothing if there is
+/// nothing to do.
 pub(super) fn advice(culprit: &Culprit) -> String {
     match culprit {
         Culprit::Process { unit: Some(unit), .. } if unit.ends_with(".service") => format!(
-            "stop it while you measure: `systemctl stop {unit}`, or --tune=strict if it is a service that \
-             becalm knows; or keep it off with --isolate"
+            "stop it while you measure: `systemctl stop {unit}`, or --tune=strict if becalm knows \
+             the service; or keep it off with --isolate"
         ),
         Culprit::Process { .. } => {
             "end it while you measure, move it (`taskset -p` to another CPU), or keep it off with --isolate".to_owned()
@@ -21,19 +21,19 @@ pub(super) fn advice(culprit: &Culprit) -> String {
         Culprit::LocalInterrupt { kind, function } => local(kind, function.as_deref()),
         Culprit::Softirq { kind, .. } => softirq(kind).to_owned(),
         Culprit::NonMaskable => {
-            "profilers that count cycles send these: end `perf record` and the like while you measure; without one it is \
-             the watchdog, --tune (knob watchdog)"
+            "profilers that count cycles send these: end `perf record` and the like while you \
+             measure; otherwise it is the watchdog, --tune (knob watchdog)"
                 .to_owned()
         }
         Culprit::MinorFault => {
-            "it is the subject's own: keep freed memory (MALLOC_TRIM_THRESHOLD_, \
-             MALLOC_TOP_PAD_), on many threads use fewer arenas (MALLOC_ARENA_MAX), touch memory before \
-             the part that is timed, or use huge pages (--thp on)"
+            "it is caused by the subject: keep freed memory (MALLOC_TRIM_THRESHOLD_, \
+             MALLOC_TOP_PAD_), with many threads use fewer arenas (MALLOC_ARENA_MAX), touch \
+             memory before the part that is timed, or use huge pages (--thp on)"
                 .to_owned()
         }
         Culprit::MajorFault => {
-            "read its files before each run (--cache warm), and see that memory is not swapped \
-             (knob swappiness)"
+            "read its files before each run (--cache warm), and make sure that memory is not \
+             swapped (knob swappiness)"
                 .to_owned()
         }
         Culprit::OwnThreads => {
@@ -45,19 +45,18 @@ pub(super) fn advice(culprit: &Culprit) -> String {
                 .to_owned()
         }
         Culprit::HeldBack => {
-            "raise the CPU quota of its control group (cpu.max or cpu.cfs_quota_us), or take it \
-             off"
+            "raise or remove the CPU quota of its control group (cpu.max or cpu.cfs_quota_us)"
             .to_owned()
         }
-        Culprit::Stopped => "find who sends SIGSTOP or traces it".to_owned(),
+        Culprit::Stopped => "find what sends SIGSTOP or traces it".to_owned(),
         Culprit::Blocked => {
-            "it waits for a disk or for a lock in the kernel: keep its files in memory (/dev/shm), \
-             and other writers away (knob writeback)"
+            "it waits for a disk or for a lock in the kernel: keep its files in memory \
+             (/dev/shm), and stop other writers (knob writeback)"
                 .to_owned()
         }
-        Culprit::Asleep => "it is the subject's own".to_owned(),
+        Culprit::Asleep => "it is caused by the subject".to_owned(),
         Culprit::Steal => {
-            "nothing in this machine helps: ask for dedicated CPUs, or measure at a quieter time"
+            "no setting of this machine helps: use dedicated CPUs, or measure at a quieter time"
                 .to_owned()
         }
         Culprit::Gap => {
@@ -82,8 +81,8 @@ fn kernel_thread(name: &str, work: Option<&str>) -> String {
         }
         Some("vmstat_update" | "vmstat_shepherd") => "--tune (knob vmstat-interval)",
         _ if name.starts_with("kworker") => {
-            "--tune (knob workqueues) keeps workers that are not bound to a CPU away; bound ones \
-             serve what was begun on this CPU"
+            "--tune (knob workqueues) moves workers that are not bound to a CPU; bound ones \
+             finish work that was started on this CPU"
         }
         _ if name.starts_with("ksoftirqd") => {
             "it does what interrupts left: move the interrupts, --tune (knob irq-affinity)"
@@ -92,9 +91,9 @@ fn kernel_thread(name: &str, work: Option<&str>) -> String {
             "it moves tasks between CPUs: pin the subject (--affinity)"
         }
         _ if name.starts_with("rcu") => {
-            "boot with rcu_nocbs for the CPU: `becalm boot-params` tells the line"
+            "boot with rcu_nocbs for the CPU: `becalm boot-params` prints the line"
         }
-        _ => "--tune (knob kernel-threads) moves those that may be moved",
+        _ => "--tune (knob kernel-threads) moves the movable ones",
     };
     text.to_owned()
 }
@@ -102,7 +101,7 @@ fn kernel_thread(name: &str, work: Option<&str>) -> String {
 fn local(kind: &str, function: Option<&str>) -> String {
     let text = match (kind, function) {
         (_, Some("tick_nohz_handler" | "tick_sched_timer" | "tick_nohz_highres_handler")) => {
-            "the tick: boot with nohz_full for the CPU, `becalm boot-params` tells the line"
+            "the tick: boot with nohz_full for the CPU; `becalm boot-params` prints the line"
         }
         (_, Some("timerfd_tmrproc" | "timerfd_alarmproc")) => {
             "a program armed a timerfd on this CPU: keep that program off with --isolate"
@@ -112,9 +111,10 @@ fn local(kind: &str, function: Option<&str>) -> String {
         }
         // `perf record` without hardware counters samples by these (`kernel/events/core.c`).
         (_, Some("perf_swevent_hrtimer" | "perf_mux_hrtimer_handler")) => {
-            "somebody profiles this machine: end `perf record`, `perf top` or the like while you measure"
+            "a profiler is running on this machine: end `perf record`, `perf top` or the like \
+             while you measure"
         }
-        (_, Some("sched_cfs_period_timer")) => "a CPU quota is in force: take it off",
+        (_, Some("sched_cfs_period_timer")) => "a CPU quota is in force: remove it",
         (_, Some("watchdog_timer_fn")) => "--tune (knob watchdog)",
         ("local_timer", _) => {
             "timers that were set on this CPU: --tune (knob timer-migration), and keep other \
@@ -122,10 +122,10 @@ fn local(kind: &str, function: Option<&str>) -> String {
         }
         ("reschedule" | "call_function" | "call_function_single", _) => {
             "another CPU asks this one to schedule or to flush: keep other programs off with \
-             --isolate, and threads of one program on few CPUs"
+             --isolate, and run the threads of a program on few CPUs"
         }
         ("thermal_apic", _) => "the CPU is too hot: `becalm check`",
-        _ => "`becalm check` tells what this machine can do about it",
+        _ => "`becalm check` shows what this machine can do about it",
     };
     text.to_owned()
 }
@@ -136,12 +136,12 @@ fn softirq(kind: &str) -> &'static str {
             "network traffic: move the card's interrupts, --tune (knob irq-affinity)"
         }
         "BLOCK" | "IRQ_POLL" => "disk I/O: move the disk's interrupts, --tune (knob irq-affinity)",
-        "RCU" => "boot with rcu_nocbs for the CPU: `becalm boot-params` tells the line",
+        "RCU" => "boot with rcu_nocbs for the CPU: `becalm boot-params` prints the line",
         "TIMER" | "HRTIMER" => {
             "timers that were set on this CPU: --tune (knob timer-migration), and keep other \
              programs off with --isolate"
         }
-        "SCHED" => "load balancing: --isolate takes the CPU out of it",
+        "SCHED" => "load balancing: --isolate excludes the CPU from it",
         _ => "move the interrupts that it follows, --tune (knob irq-affinity)",
     }
 }

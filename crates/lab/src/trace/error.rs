@@ -97,7 +97,7 @@ impl TraceError {
         match self {
             Self::TracefsRefused { .. } => {
                 "run becalm as root; or let everybody read tracepoints (`mount -o \
-                 remount,mode=755 /sys/kernel/tracing`) and becalm use them (`setcap \
+                 remount,mode=755 /sys/kernel/tracing`) and allow becalm to use them (`setcap \
                  cap_perfmon,cap_syslog=ep` on the program)"
             }
             Self::NoTracefs(_) => {
@@ -105,7 +105,7 @@ impl TraceError {
             }
             Self::Refused { .. } => {
                 "run becalm as root; or `setcap cap_perfmon,cap_syslog=ep` on the program; or \
-                 `sysctl kernel.perf_event_paranoid=-1`, which lets everybody trace"
+                 `sysctl kernel.perf_event_paranoid=-1`, which allows everybody to trace"
             }
             Self::Buffer { .. } => {
                 "run becalm as root, or raise kernel.perf_event_mlock_kb: without the capability \
@@ -116,11 +116,11 @@ impl TraceError {
                  machine (`--pid=host`)"
             }
             Self::Missing { .. } => {
-                "the kernel needs CONFIG_EVENT_TRACING; `becalm run` without --trace still tells \
-                 what the kernel counts for each run"
+                "the kernel needs CONFIG_EVENT_TRACING; without --trace, `becalm run` still \
+                 reports what the kernel counts for each run"
             }
             Self::Unreadable { .. } | Self::Format { .. } | Self::Open { .. } | Self::Thread(_) => {
-                "`becalm run` without --trace still tells what the kernel counts for each run"
+                "without --trace, `becalm run` still reports what the kernel counts for each run"
             }
         }
     }

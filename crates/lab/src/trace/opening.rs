@@ -51,8 +51,8 @@ struct Room {
 }
 
 impl Room {
-    /// Raises the limit where it is too low for so many files. What is opened then has to go above the old
-    /// limit: below it becalm could open nothing more once that is back.
+    /// Raises the limit where it is too low for this many files. What is opened then has to go
+    /// above the old limit: below it becalm could open nothing more once that is back.
     fn make(n_files: Count) -> Option<Self> {
         let limit = FileLimit::read().ok()?;
         if limit.files() >= n_files + OTHER_FILES {

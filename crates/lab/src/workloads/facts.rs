@@ -20,7 +20,7 @@ pub(super) struct Facts {
 /// Returns the facts about a workload.
 pub(super) fn facts(workload: Workload) -> &'static Facts {
     let found = FACTS.iter().find(|facts| facts.workload == workload);
-    found.expect("every workload has its facts, as a test sees")
+    found.expect("every workload has its facts, as a test checks")
 }
 
 /// One line for each, in the order in which they are listed.
@@ -136,7 +136,7 @@ pub(super) const FACTS: &[Facts] = &[
     Facts {
         workload: Workload::Cores,
         name: "cores",
-        description: "the compute loop on one CPU of every core at once (--tasks: of so many)",
+        description: "the compute loop on one CPU of every core at once (--tasks: on this many)",
         unit: "x 800 steps",
         once: 10_000,
         iteration: 500,
@@ -145,8 +145,8 @@ pub(super) const FACTS: &[Facts] = &[
     Facts {
         workload: Workload::Oversubscribed,
         name: "oversubscribed",
-        description: "the compute loop in twice as many threads as CPUs (--tasks: in so many), which \
-                      meet after every iteration",
+        description: "the compute loop in twice as many threads as CPUs (--tasks: in this many), which \
+             meet after every iteration",
         unit: "x 800 steps per thread",
         once: 10_000,
         iteration: 250,

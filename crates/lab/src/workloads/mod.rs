@@ -84,7 +84,7 @@ const JIT_UNITS: u64 = 240;
 pub enum WorkloadError {
     /// A file to be read cannot be made.
     #[error(
-        "cannot make a file to read in {}: {source}; TMPDIR names another folder",
+        "cannot create a file to read in {}: {source}; TMPDIR chooses another folder",
         folder.display()
     )]
     File {
@@ -94,7 +94,7 @@ pub enum WorkloadError {
         source: io::Error,
     },
     /// A file to be read would be too large.
-    #[error("{amount} MiB is too large a file to make; the largest is {largest} MiB")]
+    #[error("a file of {amount} MiB is too large; the largest is {largest} MiB")]
     TooLarge {
         /// What was asked for.
         amount: u64,
@@ -103,7 +103,7 @@ pub enum WorkloadError {
     },
     /// A file cannot be dropped from memory.
     #[error(
-        "{} lies in memory (tmpfs), so that no reading from it is cold; TMPDIR names another folder",
+        "{} is in memory (tmpfs), so no reading from it is cold; TMPDIR chooses another folder",
         folder.display()
     )]
     AlwaysWarm {
@@ -112,8 +112,8 @@ pub enum WorkloadError {
     },
     /// A thread cannot be started.
     #[error(
-        "cannot start thread {number} of {of}: {source}; take fewer (--tasks), or raise the limit of \
-         processes (`ulimit -u`, pids.max of the control group)"
+        "cannot start thread {number} of {of}: {source}; use fewer (--tasks), or raise the limit \
+         of processes (`ulimit -u`, pids.max of the control group)"
     )]
     Thread {
         /// Which, from 1.

@@ -145,7 +145,7 @@ impl Cpu {
 
 fn open_counters(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
     if !root.is_live() {
-        return Err("there is no PMU of another machine".to_owned());
+        return Err("another machine's PMU cannot be read".to_owned());
     }
     let event = |name: &str| Event::find(root, name);
     let (Some(aperf), Some(mperf), Some(tsc)) = (event("aperf"), event("mperf"), event("tsc"))
@@ -153,7 +153,7 @@ fn open_counters(root: &SysRoot, cpu: CpuId) -> Result<Cpu, String> {
         return Err("the kernel's PMU msr has no aperf and mperf here".to_owned());
     };
     let refused = |error: std::io::Error| {
-        format!("aperf and mperf cannot be counted on CPU {cpu}: {error} (root may)")
+        format!("aperf and mperf cannot be counted on CPU {cpu}: {error} (root can count them)")
     };
     let leader = group::open(aperf.kind, aperf.config, cpu.0, None).map_err(refused)?;
     let member = |event: Event| group::open(event.kind, event.config, cpu.0, Some(leader.as_fd()));

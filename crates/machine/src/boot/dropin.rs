@@ -10,18 +10,19 @@ use crate::sysroot::SysRoot;
 #[derive(Debug, thiserror::Error)]
 pub enum DropinError {
     /// The loader has no folder for files of others.
-    #[error("{0} reads no files beside its own: add the line by hand")]
+    #[error("{0} reads no drop-in files: add the line by hand")]
     NoFolder(String),
     /// No known loader.
     #[error(
-        "no boot loader that becalm knows is here: add the line to the kernel's command line by hand"
+        "no boot loader that becalm knows was found: add the line to the kernel's command line by \
+         hand"
     )]
     NoLoader,
     /// Someone else's file.
-    #[error("{0} is there and was not written by becalm: it is left as it is")]
+    #[error("{0} exists and was not written by becalm, so it was not changed")]
     NotOurs(String),
     /// There is none.
-    #[error("there is no file of becalm's under the boot loader's folders ({0})")]
+    #[error("becalm has no file in the boot loader's folders ({0})")]
     None(String),
     /// The file system refused.
     #[error("cannot {action} {path}: {source}")]

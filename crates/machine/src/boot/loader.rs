@@ -78,7 +78,7 @@ impl Loader {
 
     /// Returns the text of the drop-in.
     pub fn dropin_text(self, line: &str) -> String {
-        let note = format!("{MARK}; `becalm boot-params --remove-dropin` takes it away.");
+        let note = format!("{MARK}; `becalm boot-params --remove-dropin` removes it.");
         match self {
             // Not GRUB_CMDLINE_LINUX: the recovery entries of the menu stay as they are.
             Self::Grub => format!(
@@ -136,14 +136,14 @@ impl Loader {
             ),
             (Self::Kernelstub, _) => {
                 commands = vec![format!("sudo kernelstub --add-options \"{line}\"")];
-                format!("taken back by\nsudo kernelstub --delete-options \"{line}\"")
+                format!("removed by\nsudo kernelstub --delete-options \"{line}\"")
             }
             (Self::Grubby, _) => {
                 commands = vec![format!("sudo grubby --update-kernel=ALL --args=\"{line}\"")];
                 let keys: Vec<&str> =
                     line.split(' ').filter_map(|word| word.split('=').next()).collect();
                 format!(
-                    "taken back by\nsudo grubby --update-kernel=ALL --remove-args=\"{}\"",
+                    "removed by\nsudo grubby --update-kernel=ALL --remove-args=\"{}\"",
                     keys.join(" ")
                 )
             }

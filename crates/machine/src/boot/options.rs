@@ -28,7 +28,7 @@ pub(super) fn options(machine: &Machine<'_>) -> Vec<BootOption> {
     all.push(option(
         "skew_tick=1",
         BootAdvice::Sometimes,
-        "lets the ticks of the CPUs come one after the other instead of all at once",
+        "spreads the timer ticks of the CPUs over time instead of having all at once",
         "on machines with many CPUs whose ticks wait for each other's locks; not where the tick is stopped",
         "more wake-ups, and so more power",
     ));
@@ -36,10 +36,11 @@ pub(super) fn options(machine: &Machine<'_>) -> Vec<BootOption> {
         all.push(option(
             "rcu_nocb_poll",
             BootAdvice::Sometimes,
-            "lets the threads that clean up for the CPUs of rcu_nocbs= look for work by themselves, so that those \
-             CPUs need not wake them",
-            "where programs on the reserved CPUs free much memory of the kernel (files, sockets)",
-            "these threads wake up all the time on the other CPUs, and take power that turbo would use",
+            "makes the threads that clean up for the CPUs of rcu_nocbs= look for work themselves, \
+             so that those CPUs need not wake them",
+            "if programs on the reserved CPUs free much memory of the kernel (files, sockets)",
+            "these threads wake up all the time on the other CPUs, and use power that turbo could \
+             use",
         ));
     }
     all.extend(WATCHDOGS.map(|(text, does)| {
@@ -54,26 +55,26 @@ pub(super) fn options(machine: &Machine<'_>) -> Vec<BootOption> {
     all.push(option(
         "audit=0",
         BootAdvice::Sometimes,
-        "switches off the kernel's record of who did what",
-        "where a service has set rules for it (`auditctl -l`): they make every system call slower",
-        "nothing is recorded until the next start, which the rules of a company may forbid; `auditctl -e 0` does \
-         it without a restart unless the rules are locked",
+        "switches off the kernel's audit log",
+        "if a service has set rules for it (`auditctl -l`): they make every system call slower",
+        "nothing is logged until the next start, which company rules may forbid; `auditctl -e 0` \
+         does it without a restart unless the rules are locked",
     ));
     all.push(option(
         "transparent_hugepage=always",
         BootAdvice::NotNeeded,
-        "gives huge pages to all programs from the start on; `never` gives them to none",
+        "gives huge pages to all programs from boot on; `never` gives them to none",
         "hardly: `becalm tune --thp always` and the knob `thp` do it for as long as a session lasts",
-        "some runs get huge pages and others do not, as memory is more or less in pieces",
+        "some runs get huge pages and others do not, depending on how fragmented memory is",
     ));
     all.push(option(
         "systemd.unit=rescue.target",
         BootAdvice::Sometimes,
-        "starts a shell for root and next to nothing else (single-user mode)",
-        "where not even services may run beside a measurement; `systemd.unit=multi-user.target` leaves out the \
-         desktop alone",
-        "there is no network and no login from elsewhere. For one start only, press `e` in the menu of the boot \
-         loader and add it to the line of the kernel",
+        "starts a root shell and next to nothing else (single-user mode)",
+        "if not even services may run beside a measurement; `systemd.unit=multi-user.target` only \
+         skips the desktop",
+        "there is no network and no remote login. For one start only, press `e` in the menu of \
+         the boot loader and add it to the line of the kernel",
     ));
     all.extend(mitigations(machine));
     all
@@ -81,10 +82,10 @@ pub(super) fn options(machine: &Machine<'_>) -> Vec<BootOption> {
 
 /// Parts of the kernel's watchdog.
 const WATCHDOGS: [(&str, &str); 3] = [
-    ("nosoftlockup", "switches off the look at tasks that keep a CPU for too long"),
+    ("nosoftlockup", "switches off the detection of tasks that keep a CPU for too long"),
     (
         "nmi_watchdog=0",
-        "switches off the look at CPUs that hang, which also takes a hardware counter",
+        "switches off the detection of CPUs that hang, which also takes a hardware counter",
     ),
     ("nowatchdog", "switches off both"),
 ];
@@ -93,10 +94,10 @@ fn kernel_threads(machine: &Machine<'_>) -> BootOption {
     option(
         &format!("kthread_cpus={}", machine.housekeeping),
         BootAdvice::Against,
-        "keeps threads of the kernel on the other CPUs, in kernels of vendors that have such a parameter: the \
-         kernel of kernel.org has none and takes no notice",
-        "no other kernel: from Linux 5.8 on nohz_full= does it, and the knob `kernel-threads` of `becalm tune` does it \
-         for those that are there",
+        "keeps kernel threads on the other CPUs, in kernels of vendors that have such a \
+         parameter: the kernel of kernel.org ignores it",
+        "with no other kernel: from Linux 5.8 on, nohz_full= does it, and the knob \
+         `kernel-threads` of `becalm tune` does it for the existing ones",
         "nothing",
     )
 }
@@ -112,10 +113,12 @@ fn idle_states(machine: &Machine<'_>) -> Option<BootOption> {
     Some(option(
         text,
         BootAdvice::NotNeeded,
-        "lets no CPU sleep deeper than C1; 0 for `intel_idle` leaves idle states to ACPI, whose 0 means 1",
-        "where firmware puts CPUs into deep states without being asked; otherwise the knob `cstates` of `becalm \
-         tune` and `--latency` do it for as long as a session lasts",
-        "power and heat, and less turbo for the CPUs that work: it is the others' sleep that makes room for it",
+        "keeps every CPU from sleeping deeper than C1; 0 for `intel_idle` leaves idle states to \
+         ACPI, whose 0 means 1",
+        "if firmware puts CPUs into deep states on its own; otherwise the knob `cstates` of \
+         `becalm tune` and `--latency` do it for as long as a session lasts",
+        "power and heat, and less turbo for the busy CPUs, because turbo uses the power that \
+         sleeping CPUs save",
     ))
 }
 
@@ -125,16 +128,18 @@ fn clock(machine: &Machine<'_>) -> Option<BootOption> {
     }
     let is_trusted = is_from(machine, (5, 17));
     let helps = if is_trusted == Some(true) {
-        "seldom: from Linux 5.17 on the kernel does so by itself on machines of few sockets whose TSC it can set right"
+        "rarely: from Linux 5.17 on, the kernel does so itself on machines with few sockets whose \
+         TSC it can adjust"
     } else {
-        "where single samples twice a second matter: a timer on one CPU after the other compares the clocks"
+        "if single samples twice a second matter: a timer on one CPU after the other compares the \
+         clocks"
     };
     let option = option(
         "tsc=nowatchdog",
         BootAdvice::Sometimes,
-        "no longer compares the clock in the CPU (TSC) with another one while the machine runs",
+        "stops comparing the clock in the CPU (TSC) with another one while the machine runs",
         helps,
-        "a TSC that goes wrong is not found, and every time that is measured with it is wrong. x86 alone",
+        "a TSC that goes wrong is not detected, and every time measured with it is wrong. x86 only",
     );
     from(machine, (5, 5), option)
 }
@@ -143,13 +148,14 @@ fn mitigations(machine: &Machine<'_>) -> Option<BootOption> {
     let option = option(
         "mitigations=off",
         BootAdvice::Against,
-        "switches off all protection against attacks by speculation; `pti=off` and its like switch off one",
-        "nothing that is compared: they make entries into the kernel and some branches slower by the same in \
-         each run, so that without them times are shorter and no steadier, and are no longer those of the machines \
-         that the program is for",
-        "every program can read the memory of all others and of the kernel. To know what they cost a program, \
-         measure it before and after such a restart: `becalm diff` says that the kernels were protected \
-         differently",
+        "switches off all protection against speculative execution attacks; `pti=off` and others \
+         switch off one each",
+        "no comparison: the mitigations make entries into the kernel and some branches slower by \
+         the same amount in each run. Without them times are shorter but no steadier, and are no \
+         longer those of the machines that the program is for",
+        "every program can read the memory of all others and of the kernel. To know what the \
+         mitigations cost a program, measure it before and after such a restart: `becalm diff` \
+         reports that the kernels were protected differently",
     );
     from(machine, (5, 2), option)
 }
@@ -171,7 +177,7 @@ fn from(machine: &Machine<'_>, since: (u32, u32), option: BootOption) -> Option<
         .then(|| BootOption { kernel: Some(format!("{}.{}", since.0, since.1)), ..option })
 }
 
-/// Says whether the kernel is of a version or later; `None` where it is not known.
+/// Says whether the kernel is of a version or later; `None` if it is unknown.
 fn is_from(machine: &Machine<'_>, since: (u32, u32)) -> Option<bool> {
     let mut numbers = machine.options.release.as_deref()?.split(['.', '-', '+']);
     let (major, minor) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);

@@ -44,7 +44,7 @@ impl Reserved {
         }
         let housekeeping = present.difference(cpus);
         if housekeeping.intersection(&topology.online).is_empty() {
-            return Err(format!("--cpus {cpus}: no CPU that runs is left for everything else"));
+            return Err(format!("--cpus {cpus}: no online CPU is left for everything else"));
         }
         Ok(Self { cpus: cpus.clone(), housekeeping })
     }
@@ -68,12 +68,10 @@ pub fn parameters(
     };
     let isolates = match domain {
         Domain::Balanced => {
-            "keeps interrupts that drivers place themselves off these CPUs, where \
-                             others can take them"
+            "keeps interrupts that drivers place themselves off these CPUs, if others can take them"
         }
         Domain::Isolated => {
-            "keeps such interrupts, and every task that is not put there by hand, off \
-                             these CPUs"
+            "keeps such interrupts, and every task that is not pinned there, off these CPUs"
         }
     };
     let wanted = [
@@ -108,7 +106,7 @@ pub fn parameters(
     for (built, option, text, reason) in wanted {
         if built == Built::No {
             document.missing.push(format!(
-                "{text} is left out: this kernel was built without {option} and would ignore it"
+                "{text} is not used: this kernel was built without {option} and would ignore it"
             ));
         } else {
             document.parameters.push(BootParameter { text, reason: reason.to_owned() });
@@ -116,8 +114,8 @@ pub fn parameters(
     }
     if options.source.is_none() {
         document.missing.push(
-            "what this kernel was built with is not known (neither /proc/config.gz nor a file beside \
-             the kernel can be read), so it may ignore some of these"
+            "the configuration of this kernel is unknown (neither /proc/config.gz nor a file \
+             beside the kernel can be read), so it may ignore some of these"
                 .to_owned(),
         );
     }
@@ -164,24 +162,24 @@ fn warnings(
     let cpus = &reserved.cpus;
     if domain == Domain::Isolated {
         warnings.push(
-            "isolcpus=domain: threads are not balanced between these CPUs. All threads of a program \
-             stay on the CPU that it starts on, unless each is pinned by hand; a partition made at run \
-             time (`becalm run --isolate`) can be taken back and does not have this trap for several \
-             threads"
+            "isolcpus=domain: threads are not balanced between these CPUs. All threads of a \
+             program stay on the CPU that it starts on, unless each is pinned; a partition made \
+             at run time (`becalm run --isolate`) can be undone and does not have this problem \
+             with several threads"
                 .to_owned(),
         );
     }
     if options.nohz_full != Built::No {
         warnings.push(
-            "nohz_full makes every entry into the kernel slower on these CPUs, so programs with many \
-             system calls measure slower than they are; and the tick stops only while a single task is \
-             runnable"
+            "nohz_full makes every entry into the kernel slower on these CPUs, so programs with \
+             many system calls appear slower than they are; and the tick stops only while a \
+             single task is runnable"
                 .to_owned(),
         );
         if frequency_follows_the_tick(root, cpus) {
             warnings.push(
-                "intel_pstate without hardware-managed frequencies (HWP) chooses frequencies when the \
-                 tick comes: without a tick a CPU can stay at a frequency of earlier. Fix it with \
+                "intel_pstate without hardware-managed frequencies (HWP) chooses frequencies at \
+                 each tick: without a tick, a CPU can stay at an earlier frequency. Fix it with \
                  `becalm tune` (governor performance, or --frequency) while you measure"
                     .to_owned(),
             );
@@ -190,7 +188,7 @@ fn warnings(
     let shared = topology.whole_cores(cpus).difference(cpus);
     if !shared.is_empty() {
         warnings.push(format!(
-            "CPU {shared} share cores with these CPUs and stay in use: whatever runs there slows a \
+            "CPU {shared} share cores with these CPUs and stay in use: what runs there slows a \
              measurement down. Reserve whole cores: --cpus {}",
             cpus.union(&shared)
         ));
@@ -213,8 +211,8 @@ fn warnings(
         Ok(line) => line,
         Err(why) => {
             warnings.push(format!(
-                "with which parameters this kernel was started is not known ({why}): where one is given twice, \
-                 take the older one out"
+                "the parameters that this kernel was started with are unknown ({why}): if one is \
+                 given twice, remove the older one"
             ));
             String::new()
         }
@@ -226,34 +224,35 @@ fn warnings(
         .collect();
     if !present.is_empty() {
         warnings.push(format!(
-            "this kernel was started with {} already; where a parameter is given twice, take the \
-             older one out",
+            "this kernel was already started with {}; if a parameter is given twice, remove the \
+             older one",
             present.join(" ")
         ));
     }
     warnings.push(
-        "interrupts of per-CPU queues and some kernel threads stay on these CPUs all the same; `becalm \
-         check` after the next start says what is left"
+        "interrupts of per-CPU queues and some kernel threads stay on these CPUs anyway; after \
+         the next start, `becalm check` shows what remains"
             .to_owned(),
     );
     warnings
 }
 
-/// Says what becomes of CPUs that a control group has reserved now.
+/// Says what happens to CPUs that a control group has reserved now.
 fn partition(root: &SysRoot, cpus: &CpuSet) -> Option<String> {
     const ISOLATED: &str = "/sys/fs/cgroup/cpuset.cpus.isolated";
     match read_list(root, ISOLATED) {
         Reading::Absent => None,
         Reading::Value(isolated) if isolated.is_empty() => None,
         Reading::Value(isolated) => Some(format!(
-            "{} {} now kept by an isolated partition of control groups, which ends with a restart{}; who makes it \
-             has to make it again, and cannot where isolcpus=domain has taken the CPUs",
+            "{} {} already reserved by an isolated partition of control groups, which ends with a \
+             restart{}; whatever made it has to make it again, and cannot do so once \
+             isolcpus=domain has taken the CPUs",
             isolated.named(),
-            if isolated.len() == 1 { "is" } else { "are" },
-            if isolated == *cpus { "" } else { " and is of other CPUs than these" }
+            becalm_model::is_are(isolated.len()),
+            if isolated == *cpus { "" } else { " and has other CPUs than these" }
         )),
         other => Some(format!(
-            "whether a control group keeps CPUs for itself is not known: {}",
+            "whether a control group reserves CPUs is unknown: {}",
             other.of(ISOLATED).err()?
         )),
     }

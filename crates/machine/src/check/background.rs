@@ -60,10 +60,12 @@ const KEPT_SERVICES: [&str; 15] = [
 ];
 
 /// What to do about tuners that becalm does not stop.
-const LEFT_TUNERS: &str = "stop it while you measure, where the machine stays cool without it: `systemctl stop UNIT`, then `systemctl start UNIT`";
+const LEFT_TUNERS: &str = "stop it while you measure, if the machine stays cool without it: `systemctl stop UNIT`, then \
+     `systemctl start UNIT`";
 
 /// What to do about services that becalm does not stop.
-const LEFT_SERVICES: &str = "becalm leaves it, because it may be in the middle of its work: wait until it has ended, and measure then";
+const LEFT_SERVICES: &str = "becalm does not stop it, because it may be in the middle of its work: measure when it has \
+     finished";
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     let names: BTreeSet<String> = processes(view.root)
@@ -80,8 +82,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         id: "other-tuner".to_owned(),
         severity: Severity::Noise,
         what: format!("Other programs tune this machine: {}.", names.join(", ")),
-        why: "They may change back what becalm sets, or change it in the middle of a session."
-            .to_owned(),
+        why: "They may undo what becalm sets, or change it in the middle of a session.".to_owned(),
         size: String::new(),
         here: None,
         fix: Fix::Knob("services".to_owned()),
@@ -90,7 +91,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         id: "services".to_owned(),
         severity: Severity::Note,
         what: format!("Background services run: {}.", names.join(", ")),
-        why: "They start working at moments of their own.".to_owned(),
+        why: "They start working at unpredictable moments.".to_owned(),
         size: String::new(),
         here: None,
         fix: Fix::Knob("services".to_owned()),
@@ -124,7 +125,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         checkup.findings.push(advice(
             "desktop",
             Severity::Noise,
-            format!("A graphical session runs: {}.", desktops.join(", ")),
+            format!("A graphical session is running: {}.", desktops.join(", ")),
             "A compositor and its programs wake up for every frame.",
             "",
             "log out, or `becalm tune --also desktop --hold -- COMMAND` from a text console",
@@ -137,7 +138,7 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             "The kernel watches which memory is used (DAMON): kdamond runs.".to_owned(),
             "It wakes up many times a second and looks at page tables, on any CPU.",
             "",
-            "end it where it was started: /sys/kernel/mm/damon, or the parameter \
+            "stop it where it was started: /sys/kernel/mm/damon, or the parameter \
              damon_reclaim.enabled or damon_lru_sort.enabled",
         ));
     }

@@ -36,7 +36,7 @@ fn isolation(view: &View<'_>, checkup: &mut Checkup) {
         id: "isolation".to_owned(),
         severity: Severity::Note,
         what: "No CPU is reserved for measurements.".to_owned(),
-        why: "Any task may be put on any CPU, and each has a tick.".to_owned(),
+        why: "Any task may run on any CPU, and each CPU has a tick.".to_owned(),
         size: "the longest samples 17 % above the median, 0.4 % on isolated CPUs (\"Visualize the \
                system noise\")"
             .to_owned(),
@@ -80,7 +80,7 @@ fn stacked_threads(view: &View<'_>, checkup: &mut Checkup) {
     checkup.findings.push(Finding {
         id: "isolcpus".to_owned(),
         severity: Severity::Note,
-        what: format!("`isolcpus=` takes CPUs {several} out of load balancing."),
+        what: format!("`isolcpus=` excludes CPUs {several} from load balancing."),
         why: "All threads of a program that is bound to several of them stay on the one it starts on."
             .to_owned(),
         size: String::new(),

@@ -21,16 +21,18 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         let cpuinfo = CpuInfo::read(view.root);
         if let Some(flag) = FLAGS.into_iter().find(|flag| cpuinfo.has_flag(flag) == Some(true)) {
             let what =
-                format!("The processor can divide its caches ({flag}), and this kernel does not.");
-            let todo = "a kernel with CONFIG_X86_CPU_RESCTRL, without `rdt=` switching it off; then `--isolate`";
+                format!("The processor can divide its caches ({flag}), but this kernel does not.");
+            let todo = "use a kernel with CONFIG_X86_CPU_RESCTRL, without `rdt=` switching it off; then \
+                 `--isolate`";
             checkup.findings.push(found(what, todo));
         }
         return;
     }
     if !view.root.exists(format!("{TOP}/schemata")) {
-        let what = "The caches can be divided, and resctrl is not mounted.".to_owned();
-        let todo =
-            format!("`{MOUNT}`; `--isolate` then gives the measured CPUs a part of their own");
+        let what = "The caches can be divided, but resctrl is not mounted.".to_owned();
+        let todo = format!(
+            "`{MOUNT}`; then `--isolate` gives the measured CPUs a separate part of the caches"
+        );
         checkup.findings.push(found(what, &todo));
         return;
     }
@@ -39,13 +41,15 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
     let refused = planned.notes.iter().find(|note| note.kind == NoteKind::Refused);
     if !planned.changes.is_empty() {
         let what = format!(
-            "{} can have a part of the caches alone, and shares all of them.",
+            "{}: a separate part of the caches is possible, but all of them are shared.",
             view.cpus.named()
         );
         let fix = Fix::Knob(RESCTRL.name.to_owned());
         checkup.findings.push(Finding { fix, ..found(what, "") });
     } else if let Some(note) = refused {
         let what = format!("The caches are not divided for a measurement: {}.", note.text);
-        checkup.findings.push(found(what, "remove groups below /sys/fs/resctrl that nobody needs"));
+        checkup
+            .findings
+            .push(found(what, "remove groups below /sys/fs/resctrl that are not needed"));
     }
 }

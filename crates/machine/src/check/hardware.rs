@@ -25,8 +25,8 @@ fn smt(view: &View<'_>, checkup: &mut Checkup) {
         format!("Each core runs {threads} threads."),
         "Two busy threads of a core share its units and caches.",
         "two busy threads: CV 24 %, one: 0.04 % (\"A Loose Cable That Broke Physics\")",
-        "becalm keeps the sibling of a measured CPU idle itself; `--isolate` keeps everybody off it, \
-         `becalm tune --smt off` switches it off",
+        "becalm itself keeps the sibling of a measured CPU idle; `--isolate` keeps everything \
+         else off it, `becalm tune --smt off` switches it off",
     ));
 }
 
@@ -41,9 +41,9 @@ fn hybrid(view: &View<'_>, checkup: &mut Checkup) {
         "hybrid",
         Severity::Note,
         format!("The cores are of {} kinds: {}.", kinds.len(), shown.join(", ")),
-        "A program that moves from one kind to another changes its speed by as much.",
+        "A program that moves from one kind to another changes its speed accordingly.",
         "",
-        "becalm pins to the fastest kind; `--affinity LIST` takes another",
+        "becalm pins to the fastest kind; `--affinity LIST` chooses another",
     ));
 }
 
@@ -58,7 +58,8 @@ fn clocksource(view: &View<'_>, checkup: &mut Checkup) {
         "clocksource",
         Severity::Noise,
         format!("The clock is read from {now} (offered: {}).", offered.trim()),
-        "Reading it leaves the CPU, so every time stamp is slow and programs that take many are slower.",
+        "Reading it leaves the CPU, so every time stamp is slow, and programs that take many are \
+         slower.",
         "a reading takes a microsecond or more instead of some 20 ns",
         "find out why the kernel gave up the TSC (`dmesg | grep -i clocksource`); firmware updates help, \
          `tsc=reliable` only where it truly is",
@@ -99,11 +100,12 @@ fn fabric(view: &View<'_>, checkup: &mut Checkup) {
     checkup.findings.push(advice(
         "fabric",
         Severity::Note,
-        "The clock of the data fabric may follow the load; no file of the kernel tells or sets it.".to_owned(),
+        "The clock of the data fabric may follow the load; no file of the kernel shows or sets it.".to_owned(),
         "Memory, third-level caches of other cores and devices are slower while the fabric's clock is low.",
         "",
-        "in the firmware's setup, `APBDIS` = 1 with `Fixed SOC P-state` = P0 (under AMD CBS, NBIO or SMU); or \
-         `e_smi_tool --apbdisable SOCKET 0` with the driver amd_hsmp, and `--apbenable SOCKET` afterwards",
+        "in the firmware's setup, set `APBDIS` = 1 with `Fixed SOC P-state` = P0 (under AMD CBS, \
+         NBIO or SMU); or use `e_smi_tool --apbdisable SOCKET 0` with the driver amd_hsmp, and \
+         `--apbenable SOCKET` afterwards",
     ));
 }
 
@@ -127,6 +129,6 @@ fn mitigations(view: &View<'_>, checkup: &mut Checkup) {
         "System calls and switches between tasks take longer than on machines without them, which \
          matters for comparisons between machines.",
         "",
-        "leave them on; compare on one machine, whose record names them",
+        "leave them on; compare results of one machine, whose record lists them",
     ));
 }

@@ -32,11 +32,11 @@ fn throttled(view: &View<'_>, checkup: &mut Checkup) {
     checkup.findings.push(advice(
         "throttled",
         Severity::Note,
-        format!("The processor was slowed down {most} times for its heat since the start."),
+        format!("The processor was throttled {most} times because of heat since boot."),
         "A hot processor lowers its frequency in the middle of a run.",
         "",
-        "clean the fans, lower the frequency (`becalm tune --frequency 80%`), or measure for shorter; \
-         becalm marks runs during which it happens",
+        "clean the fans, lower the frequency (`becalm tune --frequency 80%`), or measure for a \
+         shorter time; becalm labels runs during which it happens",
     ));
 }
 
@@ -49,10 +49,10 @@ fn power_limited(view: &View<'_>, checkup: &mut Checkup) {
     checkup.findings.push(advice(
         "power-limited",
         Severity::Noise,
-        format!("The processor was slowed down {most} times for its power since the start."),
-        "At the limit of power the frequency depends on what all cores do.",
+        format!("The processor was throttled {most} times because of its power limit since boot."),
+        "At the power limit the frequency depends on what all cores do.",
         "",
-        "a lower fixed frequency stays below the limit (`becalm tune --frequency 80%`)",
+        "fix a lower frequency, which stays below the limit (`becalm tune --frequency 80%`)",
     ));
 }
 
@@ -92,8 +92,8 @@ fn cooling(view: &View<'_>, checkup: &mut Checkup) {
     checkup.findings.push(advice(
         "cooling",
         Severity::Severe,
-        format!("The kernel slows processors down for heat right now ({first}{others})."),
-        "Until it has cooled down, the machine is slower, and how much changes by itself.",
+        format!("The kernel is throttling processors because of heat right now ({first}{others})."),
+        "Until it has cooled down, the machine is slower, by an amount that changes.",
         "",
         "let it cool down before measuring, and find out what heats it",
     ));
@@ -154,7 +154,7 @@ fn hot(what: &str, now: i64, limit: i64) -> becalm_model::Finding {
         "hot",
         Severity::Severe,
         format!("{what} is at {} °C, near its limit of {} °C.", now / 1000, limit / 1000),
-        "At the limit it is slowed down.",
+        "At the limit it is throttled.",
         "",
         "let it cool down before measuring",
     )
@@ -181,8 +181,9 @@ fn power_limit(view: &View<'_>, checkup: &mut Checkup) {
                 };
                 let (limit, made_for) = (watts("power_limit")?, watts("max_power")?);
                 // 0 stands for what nobody has set.
-                (limit > 0 && limit < made_for)
-                    .then(|| format!("{name} may use {limit} W of the {made_for} W it is made for"))
+                (limit > 0 && limit < made_for).then(|| {
+                    format!("{name} may use {limit} W of the {made_for} W that it is designed for")
+                })
             })
         })
         .collect();
@@ -193,7 +194,7 @@ fn power_limit(view: &View<'_>, checkup: &mut Checkup) {
         "power-limit",
         Severity::Noise,
         format!("Power is limited: {}.", lowered.join(", ")),
-        "At the limit of power the frequency depends on what all cores do.",
+        "At the power limit the frequency depends on what all cores do.",
         "",
         "raise the limit in the firmware's setup or in /sys/class/powercap, or fix a frequency that stays \
          below it (`becalm tune --frequency 80%`)",
@@ -214,24 +215,25 @@ fn frequency_cap(view: &View<'_>, checkup: &mut Checkup) {
         (now > 0 && now < highest).then_some((now / 1000, highest / 1000))
     };
     let on = |file: &str| view.cpus.iter().find_map(|cpu| Some((cpu, lower(cpu.0, file)?)));
-    let why = "The processor cannot reach its highest frequency, and whoever holds it down may change that.";
+    let why = "The processor cannot reach its highest frequency, and what limits it may change.";
     if let Some((cpu, (limit, highest))) = on("bios_limit") {
         checkup.findings.push(advice(
             "frequency-cap",
             Severity::Noise,
-            format!("Firmware allows CPU {cpu} at most {limit} of {highest} MHz."),
+            format!("The firmware limits CPU {cpu} to {limit} of {highest} MHz."),
             why,
             "",
-            "look for heat, a weak power supply or a limit of power in the firmware's setup",
+            "look for heat, a weak power supply or a power limit in the firmware's setup",
         ));
     } else if let Some((cpu, (limit, highest))) = on("scaling_max_freq") {
         checkup.findings.push(advice(
             "frequency-cap",
             Severity::Note,
-            format!("CPU {cpu} is held to at most {limit} of {highest} MHz."),
+            format!("CPU {cpu} is limited to {limit} of {highest} MHz."),
             why,
             "",
-            "nothing if it was set on purpose; else look for heat and for programs that set frequencies",
+            "nothing if you set it on purpose; otherwise look for heat and for programs that set \
+             frequencies",
         ));
     }
 }

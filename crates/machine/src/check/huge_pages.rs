@@ -23,8 +23,7 @@ struct Reserved {
 }
 
 pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
-    const WHY: &str =
-        "Programs that ask for them get them, and nobody else: not the page cache either.";
+    const WHY: &str = "Only programs that ask for them get them; the page cache does not.";
     let total = memory(view.root, "MemTotal").unwrap_or(u64::MAX);
     for (size, reserved) in reserved(view) {
         let here = |node: &&u32| {
@@ -40,12 +39,10 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
             mebibytes(*all),
             mebibytes(*free)
         );
-        let mut todo = "`sysctl vm.nr_hugepages=N` gives back what nobody needs".to_owned();
+        let mut todo = "`sysctl vm.nr_hugepages=N` frees those that are not needed".to_owned();
         let lacking = empty.iter().find(here).filter(|_| !filled.is_empty());
         if let Some(node) = lacking {
-            what = format!(
-                "{what} Node {node}, which a measurement would get, has none that is free."
-            );
+            what = format!("{what} Node {node}, which a measurement would get, has no free one.");
             todo = format!(
                 "for a subject that asks for them: `echo N > {NODES}/node{node}/hugepages/hugepages-{size}kB/nr_hugepages`"
             );

@@ -14,7 +14,8 @@ const JUDGED: [(&str, Severity, &str); 30] = [
     (
         "governor",
         Severity::Severe,
-        "runs 1.8 times slower at first; CV 1.06 % to 0.79 % once pinned (\"Tuning a Server for Benchmarking\")",
+        "runs initially 1.8 times slower; CV 1.06 % to 0.79 % once pinned (\"Tuning a Server for \
+         Benchmarking\")",
     ),
     ("epp", Severity::Noise, ""),
     ("epb", Severity::Note, ""),
@@ -32,7 +33,7 @@ const JUDGED: [(&str, Severity, &str); 30] = [
         "the wake-up takes up to the exit latency of the state, some 100 us",
     ),
     ("pcie-aspm", Severity::Note, ""),
-    ("nvme-power", Severity::Note, "the wake-up takes up to the latency that is tolerated"),
+    ("nvme-power", Severity::Note, "the wake-up takes up to the permitted latency"),
     ("sata-power", Severity::Note, ""),
     ("runtime-pm", Severity::Note, ""),
     ("thp", Severity::Noise, ""),
@@ -108,10 +109,10 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
 fn fix(knob: &str) -> Fix {
     let instead = match knob {
         "aslr" => {
-            "leave it on: varying the layout from run to run is what keeps one lucky layout from deciding"
+            "leave it on: the layout then varies from run to run, so that no lucky layout decides"
         }
         "rt-throttling" => {
-            "leave it: becalm rests after each real-time run, so that the limit is not met"
+            "leave it: becalm rests after each real-time run, so the limit is not reached"
         }
         "perf-limits" => "leave it unless somebody profiles here; then ask them to stop",
         _ => return Fix::Knob(knob.to_owned()),
@@ -154,11 +155,8 @@ fn setting(path: &str) -> String {
 
 fn threads(count: usize) -> String {
     match count {
-        1 => "A thread of the kernel may run on the measured CPUs and could run elsewhere."
-            .to_owned(),
-        n => format!(
-            "{n} threads of the kernel may run on the measured CPUs and could run elsewhere."
-        ),
+        1 => "A kernel thread may run on the measured CPUs and could run elsewhere.".to_owned(),
+        n => format!("{n} kernel threads may run on the measured CPUs and could run elsewhere."),
     }
 }
 

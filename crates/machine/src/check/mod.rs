@@ -78,8 +78,7 @@ fn missing(view: &View<'_>, is_alone: bool) -> Vec<String> {
         || view.topology.online.first().is_some_and(|cpu| view.root.exists(of_cpu(cpu)));
     if is_alone && !has_driver {
         missing.push(
-            "governor, turbo and limits of the frequency: no frequency driver shows itself here"
-                .to_owned(),
+            "governor, turbo and frequency limits: no frequency driver is visible here".to_owned(),
         );
     }
     missing

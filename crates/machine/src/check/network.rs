@@ -34,9 +34,9 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         "network",
         Severity::Note,
         format!("The network is on: {}.", up.join(", ")),
-        "Packets of others interrupt a CPU at moments of their own.",
+        "Packets for others interrupt a CPU at unpredictable moments.",
         "",
-        "where nothing that is measured needs it, and you sit at the machine: `becalm tune --also network --hold -- \
-         COMMAND`, which refuses while anything depends on the network",
+        "if nothing that you measure needs it, and you are not logged in remotely: `becalm tune \
+         --also network --hold -- COMMAND`, which refuses while anything depends on the network",
     ));
 }

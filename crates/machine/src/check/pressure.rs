@@ -34,10 +34,10 @@ fn swap(view: &View<'_>, checkup: &mut Checkup) {
         "swap",
         Severity::Noise,
         format!("{} MiB are swapped out.", used / 1024),
-        "Memory was short, and what comes back from disk takes milliseconds.",
+        "Memory was short, and reading it back from disk takes milliseconds.",
         "",
-        "end what uses the memory; `becalm tune --also swap` brings it back where there is room, and keeps swap \
-         off until it is restored; becalm marks runs with major page faults",
+        "end what uses the memory; `becalm tune --also swap` reads it back if there is room, and \
+         keeps swap off until `becalm restore`; becalm labels runs with major page faults",
     ));
 }
 
@@ -55,9 +55,9 @@ fn steal(view: &View<'_>, checkup: &mut Checkup) {
         "steal",
         Severity::Noise,
         format!("The host took {:.1} % of the CPU time since boot for others.", share * 100.0),
-        "A CPU that the host gives to somebody else stands still for the programs on it.",
+        "While the host gives a CPU to another machine, the programs on it stand still.",
         "",
-        "a bigger or a dedicated instance; becalm pairs runs and marks those with steal",
+        "use a larger or a dedicated instance; becalm pairs runs and labels those with steal",
     ));
 }
 
@@ -69,7 +69,7 @@ fn quota(view: &View<'_>, checkup: &mut Checkup) {
         "quota",
         if throttled > 0 { Severity::Severe } else { Severity::Noise },
         format!("This container may use {cpus:.2} CPUs, and was stopped {throttled} times for using more."),
-        "Whoever has used up the quota stands still until the next period, mostly 100 ms.",
+        "A program that has used up the quota stands still until the next period, usually 100 ms.",
         "",
         "raise the limit, or use fewer threads than it allows",
     ));
@@ -100,9 +100,9 @@ fn stalls(view: &View<'_>, checkup: &mut Checkup) {
         [("cpu", "cpu-pressure"), ("memory", "memory-pressure"), ("io", "io-pressure")]
     {
         let (wanted, fix) = match name {
-            "cpu" => ("a CPU", "`becalm services --watch 1m` names who is at work"),
-            "memory" => ("memory", "end what needs much of it, or use a machine with more"),
-            _ => ("input or output", "`iotop -o` or `pidstat -d 60 1` names who reads and writes"),
+            "cpu" => ("a CPU", "`becalm services --watch 1m` lists what is running"),
+            "memory" => ("memory", "end what uses much of it, or use a machine with more"),
+            _ => ("input or output", "`iotop -o` or `pidstat -d 60 1` lists what reads and writes"),
         };
         let text = view.root.read(format!("/proc/pressure/{name}")).value().unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with("some ")).unwrap_or_default();
@@ -115,7 +115,7 @@ fn stalls(view: &View<'_>, checkup: &mut Checkup) {
             id,
             Severity::Noise,
             format!("In {share:.0} % of the last minute some task had to wait for {wanted}."),
-            "What is measured waits too.",
+            "The measured program waits, too.",
             "",
             fix,
         ));

@@ -29,8 +29,8 @@ fn threads(view: &View<'_>, checkup: &mut Checkup) {
     checkup.findings.push(advice(
         "threads",
         Severity::Noise,
-        format!("{name} asks for {threads} threads, and a measurement gets {}.", cpus.named()),
-        "Threads that share a CPU wait for each other, in another order in each run.",
+        format!("{name} asks for {threads} threads, but a measurement gets {}.", cpus.named()),
+        "Threads that share a CPU wait for each other, in a different order in each run.",
         "ten times the noise with more threads than reserved CPUs (Y. Gribov, uInit)",
         &format!("set it to {} or less for what is measured", cpus.len()),
     ));
@@ -66,9 +66,10 @@ fn limits(view: &View<'_>, checkup: &mut Checkup) {
             "rtprio",
             Severity::Note,
             "This user may not use real-time priorities.".to_owned(),
-            "Where others compete for the CPU, a real-time class keeps them away.",
+            "If others compete for the CPU, a real-time class keeps them away.",
             "a 2 % slowdown found in 74 % of trials instead of 47 % (docs/METHODOLOGY.md)",
-            "a line `NAME - rtprio 1` with your user name in /etc/security/limits.conf, or run becalm with sudo",
+            "add a line `NAME - rtprio 1` with your user name to /etc/security/limits.conf, or \
+             run becalm with sudo",
         ));
     }
     if soft("Max nice priority").as_deref() == Some("0") {
@@ -76,9 +77,10 @@ fn limits(view: &View<'_>, checkup: &mut Checkup) {
             "nice",
             Severity::Note,
             "This user may not lower niceness.".to_owned(),
-            "A subject competes with other programs as an equal.",
+            "A subject competes with other programs on equal terms.",
             "",
-            "a line `NAME - nice -20` with your user name in /etc/security/limits.conf, or run becalm with sudo",
+            "add a line `NAME - nice -20` with your user name to /etc/security/limits.conf, or \
+             run becalm with sudo",
         ));
     }
     let locked = soft("Max locked memory").and_then(|words| words.parse::<u64>().ok());
@@ -86,10 +88,11 @@ fn limits(view: &View<'_>, checkup: &mut Checkup) {
         checkup.findings.push(advice(
             "memlock",
             Severity::Note,
-            format!("This user may lock {} KiB of memory.", locked.unwrap_or(0) / 1024),
+            format!("This user may lock only {} KiB of memory.", locked.unwrap_or(0) / 1024),
             "Programs that lock their memory against paging are refused or measure something else.",
             "",
-            "a line `NAME - memlock unlimited` with your user name in /etc/security/limits.conf",
+            "add a line `NAME - memlock unlimited` with your user name to \
+             /etc/security/limits.conf",
         ));
     }
 }

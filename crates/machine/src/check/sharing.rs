@@ -22,7 +22,8 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
         "shared-cache",
         if is_avoidable { Severity::Noise } else { Severity::Note },
         what(level, &measured, &beside, !reserved.is_empty()),
-        "What runs there displaces what a program keeps in the cache, and takes a part of its bandwidth.",
+        "What runs there displaces what a program keeps in the cache, and uses a part of its \
+         bandwidth.",
         "",
         &todo(level, whole),
     ));
@@ -43,8 +44,8 @@ fn todo(level: u32, whole: Option<&CpuSet>) -> String {
             format!("`becalm boot-params --cpus {cpus}` reserves all CPUs of one L{level} cache")
         }
         None => format!(
-            "leave the other CPUs idle: this machine has one L{level} cache, which only `resctrl` can divide, \
-             where the processor supports it"
+            "leave the other CPUs idle: this machine has one L{level} cache, which only `resctrl` \
+             can divide, if the processor supports it"
         ),
     }
 }

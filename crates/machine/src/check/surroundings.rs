@@ -11,22 +11,24 @@ pub(super) fn paragraph(view: &View<'_>) -> String {
         sentences.push(format!("This is a virtual machine ({machine})."));
         if !has_frequencies {
             sentences.push(
-                "Frequency, turbo, idle states and the second threads of cores are the host's, and \
-                 neighbours share its caches and memory: none of that can be set or fully seen from here."
+                "Frequency, turbo, idle states and the second threads of cores belong to the \
+                 host, and neighbours share its caches and memory: none of that can be set or \
+                 fully seen from here."
                     .to_owned(),
             );
         }
     }
     if let Some(container) = facts.found("container") {
         sentences.push(format!(
-            "This is a container ({container}): settings of the kernel are shared with everything beside \
-             it, and can be changed from here only if it is privileged."
+            "This is a container ({container}): it shares the kernel's settings with everything \
+             beside it, and can change them only if it is privileged."
         ));
     }
     if !sentences.is_empty() {
         sentences.push(
-            "What is left, and helps: interleaved rounds, CPU time instead of wall time, pinning, a quiet \
-             machine of one's own, and more rounds; `becalm compare --aa` shows what can be resolved."
+            "What still helps: interleaved rounds, CPU time instead of wall time, pinning, a \
+             machine without other work, and more rounds; `becalm compare --aa` shows the \
+             smallest change that it can resolve."
                 .to_owned(),
         );
     }

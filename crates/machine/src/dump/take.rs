@@ -158,8 +158,9 @@ impl<'a> Taking<'a> {
         let mut left_out = vec![
             "serial numbers, host and user names, hardware addresses, UUIDs and file systems"
                 .into(),
-            "programs that run, but for their names; open files; the journal of the system".into(),
-            "what systemd knows of its units, which is not in files".into(),
+            "running programs, except for their names; open files; the journal of the system"
+                .into(),
+            "what systemd knows about its units, which is not in files".into(),
         ];
         if self.refused > 0 {
             left_out.push(format!(
@@ -169,7 +170,7 @@ impl<'a> Taking<'a> {
         }
         for path in &self.cut {
             left_out
-                .push(format!("what comes after the first {LIMIT} bytes of {}", path.display()));
+                .push(format!("everything after the first {LIMIT} bytes of {}", path.display()));
         }
         Dump { entries: self.entries, left_out }
     }

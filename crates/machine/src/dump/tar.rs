@@ -23,7 +23,7 @@ pub fn archive(dump: &Dump, top: &str) -> io::Result<Vec<u8>> {
 /// A path too long for the format, which the kernel has none of, is left out.
 fn uncompressed(dump: &Dump, top: &str) -> Vec<u8> {
     let mut out = Vec::new();
-    let note = format!("Captured by becalm. Left out:\n- {}\n", dump.left_out.join("\n- "));
+    let note = format!("Captured by becalm. Not included:\n- {}\n", dump.left_out.join("\n- "));
     append(&mut out, &format!("{top}/LEFT_OUT.txt"), &Entry::File(note.into_bytes()));
     for (path, entry) in &dump.entries {
         let inner = path.strip_prefix("/").unwrap_or(path);

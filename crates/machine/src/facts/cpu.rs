@@ -46,7 +46,7 @@ pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
         collector.put("core_kinds", kinds.collect::<Vec<_>>().join(", "));
     }
     if topology.nodes.is_empty() {
-        collector.absent("numa_nodes", NODES, "this kernel knows no NUMA nodes");
+        collector.absent("numa_nodes", NODES, "this kernel has no NUMA nodes");
     } else {
         collector.put_number("numa_nodes", topology.nodes.len());
     }

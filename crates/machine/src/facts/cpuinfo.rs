@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::sysroot::SysRoot;
 
-/// The text of `/proc/cpuinfo`; empty where it cannot be read.
+/// The text of `/proc/cpuinfo`; empty if it cannot be read.
 pub(crate) struct CpuInfo(String);
 
 impl CpuInfo {

@@ -7,7 +7,8 @@ use crate::sysroot::SysRoot;
 use crate::topology::Topology;
 
 const CPUS: &str = "/sys/devices/system/cpu";
-const NO_DRIVER: &str = "no frequency driver is loaded here, as in most virtual machines: the frequency is not ours to see";
+const NO_DRIVER: &str =
+    "no frequency driver is loaded here, as in most virtual machines: the frequency is not visible";
 
 pub(super) fn collect(collector: &mut Collector<'_>, topology: &Topology) {
     let online = &topology.online;
@@ -56,7 +57,7 @@ fn turbo(collector: &mut Collector<'_>, topology: &Topology, absent: &str) {
         let value = match text.as_str() {
             "0" => "on",
             "1" => "off",
-            _ => return collector.miss("turbo", format!("no_turbo holds `{text}`")),
+            _ => return collector.miss("turbo", format!("no_turbo contains `{text}`")),
         };
         return collector.put("turbo", value);
     }

@@ -77,7 +77,7 @@ impl Collector<'_> {
         match read_target(self.root, &Target::File(path.to_owned())) {
             Reading::Value(text) => match shape(&text) {
                 Some(value) => self.put(key, value),
-                None => self.miss(key, format!("{path} holds `{}`", excerpt(&text))),
+                None => self.miss(key, format!("{path} contains `{}`", excerpt(&text))),
             },
             Reading::Absent => self.absent(key, path, absent),
             other => self.miss(key, format!("{path} {}", other.why_not().unwrap_or_default())),

@@ -46,7 +46,7 @@ const PRODUCTS: [(&str, &str); 13] = [
     ("Microsoft Corporation Virtual Machine", "Hyper-V"),
 ];
 
-/// Returns the kind of hypervisor, or that there is no sign of one.
+/// Returns the kind of hypervisor, or that there is no sign of any.
 ///
 /// The firmware's words alone do not decide on x86: rented bare metal carries the same names.
 fn virtualisation(collector: &Collector<'_>) -> String {

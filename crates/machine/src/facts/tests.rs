@@ -157,7 +157,7 @@ fn a_missing_file_system_is_blamed_and_not_the_kernel() {
     assert_eq!(found["thp"], "/sys is not mounted here");
     assert_eq!(found["governor"], "/sys is not mounted here");
     assert_eq!(found["aslr"], "/proc/sys is not mounted here");
-    assert_eq!(found["cpu_quota"], "our control group /sys/fs/cgroup/job does not exist here");
+    assert_eq!(found["cpu_quota"], "becalm's control group /sys/fs/cgroup/job does not exist here");
 }
 
 #[test]

@@ -28,7 +28,7 @@ impl Hierarchy {
     pub(super) fn find(root: &SysRoot) -> Result<Self, String> {
         let is_refused = |_: &u32| !may_change(root) && !service::is_there(root);
         if let Some(uid) = effective_user(root).filter(is_refused) {
-            return Err(format!("that needs root (this is user {uid})"));
+            return Err(format!("this needs root (the current user is {uid})"));
         }
         let mounts = root.read("/proc/self/mountinfo").value().unwrap_or_default();
         // A controller is in one hierarchy only: where version 1 has it, version 2 does not.
@@ -41,20 +41,21 @@ impl Hierarchy {
         let top = mount.point.to_string_lossy().into_owned();
         if mount.is_read_only {
             return Err(format!(
-                "{top} is mounted read-only, as in a container: its host decides about CPUs"
+                "{top} is mounted read-only, as is usual in a container: only the host can assign \
+                 CPUs"
             ));
         }
         if mount.root.as_os_str() != "/" || root.exists(format!("{top}/cgroup.type")) {
             return Err(format!(
-                "{top} shows only a part of the control groups, as in a container: its host decides \
-                 about CPUs"
+                "{top} shows only a part of the control groups, as is usual in a container: only \
+                 the host can assign CPUs"
             ));
         }
         if legacy.is_some() {
             return if root.exists(format!("{top}/cpuset.cpus")) {
                 Ok(Self::Legacy { top })
             } else {
-                Err(format!("{top} is mounted with file names of its own (noprefix)"))
+                Err(format!("{top} is mounted with non-standard file names (noprefix)"))
             };
         }
         let controllers = root.read(format!("{top}/cgroup.controllers")).value();
@@ -123,8 +124,11 @@ mod tests {
         let plain = mounted(V2).file("/sys/fs/cgroup/cgroup.controllers", "cpu memory\n");
         check(plain, Err("have no cpuset controller"));
         let ours = unified().file("/proc/self/status", "Uid:\t1000\t1000\t1000\t1000\n");
-        check(ours, Err("that needs root (this is user 1000)"));
-        check(unified().file("/sys/fs/cgroup/cgroup.type", "domain\n"), Err("as in a container"));
+        check(ours, Err("this needs root (the current user is 1000)"));
+        check(
+            unified().file("/sys/fs/cgroup/cgroup.type", "domain\n"),
+            Err("as is usual in a container"),
+        );
         check(mounted(&V2.replace("rw,nosuid", "ro,nosuid")), Err("mounted read-only"));
         check(mounted(V1), Err("noprefix"));
     }

@@ -103,22 +103,22 @@ pub enum IsolateError {
     NotHere(String),
     /// Somebody has to run everything else.
     #[error(
-        "{} cannot be isolated: no CPU would be left to everything else; the subject is only \
+        "{} cannot be isolated: no CPU would be left for everything else; the subject is only \
          pinned",
         .0.named()
     )]
     NothingLeft(CpuSet),
     /// The boot parameters have done it.
     #[error(
-        "{} isolated by the kernel's boot parameters already, and the kernel allows no partition of \
-         them",
+        "{} already isolated by the kernel's boot parameters, and the kernel allows no partition \
+         of them",
         are(.0)
     )]
     AtBoot(CpuSet),
     /// Another group has them.
     #[error(
-        "{} cannot be isolated: the control group {group} is bound to {cpus}, and nobody else may have \
-         a CPU of a partition; the subject is only pinned",
+        "{} cannot be isolated: the control group {group} is bound to {cpus}, and nothing outside \
+         a partition may use its CPUs; the subject is only pinned",
         cpus.named()
     )]
     Taken {
@@ -129,7 +129,7 @@ pub enum IsolateError {
     },
     /// They are in a partition already, or offline.
     #[error(
-        "{} cannot be isolated: only {free} can be given away; the subject is only pinned",
+        "{} cannot be isolated: only {free} can be reserved; the subject is only pinned",
         missing.named()
     )]
     NotFree {
@@ -140,8 +140,8 @@ pub enum IsolateError {
     },
     /// Before Linux 6.2 or so the kernel takes offline CPUs out of every mask that it is given.
     #[error(
-        "{} cannot be isolated: programs may also run on CPUs that are offline ({offline}), and this kernel \
-         would not let them back there; the subject is only pinned",
+        "{} cannot be isolated: programs may also run on offline CPUs ({offline}), and this \
+         kernel could not restore that; the subject is only pinned",
         cpus.named()
     )]
     Forgets {
@@ -152,7 +152,7 @@ pub enum IsolateError {
     },
     /// The administrator does not want it.
     #[error(
-        "{} cannot be isolated: the service of this machine lets users take {} away from everybody else; the \
+        "{} cannot be isolated: the service of this machine allows users to reserve {}; the \
          subject is only pinned",
         cpus.named(), most_cpus(*most)
     )]
@@ -164,8 +164,8 @@ pub enum IsolateError {
     },
     /// Somebody else has made what becalm would make.
     #[error(
-        "CPUs cannot be isolated here: {0} is there already, and was not made by becalm; the subject is only \
-         pinned"
+        "CPUs cannot be isolated here: {0} already exists, and was not made by becalm; the \
+         subject is only pinned"
     )]
     Occupied(String),
 }
@@ -236,8 +236,10 @@ pub fn plan(
 pub fn clear_leftovers(root: &SysRoot) -> Vec<String> {
     let Ok(hierarchy) = Hierarchy::find(root) else { return Vec::new() };
     let clear = |one: Leftover| match write(root, &one.target, one.value) {
-        Ok(()) => format!("an earlier becalm had left {}; it is removed", one.path),
-        Err(error) => format!("{} of an earlier becalm stays: {error}", one.path),
+        Ok(()) => format!("an earlier becalm left {}; it is removed", one.path),
+        Err(error) => {
+            format!("{}, left by an earlier becalm, could not be removed: {error}", one.path)
+        }
     };
     let ours = Leftover::all(root, &hierarchy).into_iter().filter(|one| one.is_becalms);
     ours.map(clear).collect()
@@ -425,7 +427,7 @@ impl Isolation {
         // Without a name there would be no limit to what is planned.
         if !request.only.is_empty() {
             let situation = Situation::of(root, topology, self.cpus.clone(), &request);
-            changes = tune::plan(&situation).expect("companions are knobs that there are").changes;
+            changes = tune::plan(&situation).expect("companions are existing knobs").changes;
         }
         changes.extend(self.changes.iter().cloned());
         let mut applied = apply(&changes)?;
@@ -493,7 +495,7 @@ impl Isolating<'_> {
         self.threads
             .iter()
             .filter(|thread| chose(thread) && !own.contains(&thread.tid))
-            .map(|thread| thread.change(KNOB, None, "the kernel may forget the CPUs it chose"))
+            .map(|thread| thread.change(KNOB, None, "the kernel may forget the CPUs that it chose"))
             .collect()
     }
 
@@ -528,7 +530,7 @@ impl Isolating<'_> {
 
 /// Returns `CPU 3 is` or `CPUs 2-3 are`.
 fn are(cpus: &CpuSet) -> String {
-    format!("{} {}", cpus.named(), if cpus.len() == 1 { "is" } else { "are" })
+    format!("{} {}", cpus.named(), becalm_model::is_are(cpus.len()))
 }
 
 /// A change of a file, with the reason that all files of a group share.
@@ -537,7 +539,7 @@ fn file(path: String, old: &str, new: &str) -> Change {
 }
 
 fn change(target: Target, old: &str, new: &str) -> Change {
-    Change::new(KNOB, target, old, Some(new), "the subject gets CPUs of its own")
+    Change::new(KNOB, target, old, Some(new), "reserved CPUs for the subject")
 }
 
 /// A folder that is made.

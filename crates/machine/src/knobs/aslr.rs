@@ -9,7 +9,7 @@ use super::{Knob, Profile};
 pub(super) const ASLR: Knob = Knob {
     name: "aslr",
     summary: "address space layout randomisation off",
-    reason: "programs lie elsewhere in memory in every run",
+    reason: "programs are placed elsewhere in memory in every run",
     profile: Profile::OnRequest,
     plan: |planner| planner.set("/proc/sys/kernel/randomize_va_space", "0"),
 };

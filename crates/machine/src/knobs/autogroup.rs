@@ -8,7 +8,7 @@ use super::{Knob, Profile};
 pub(super) const AUTOGROUP: Knob = Knob {
     name: "autogroup",
     summary: "no scheduling groups by session",
-    reason: "what a run gets depends on which terminal session it is in",
+    reason: "the share of a run depends on its terminal session",
     profile: Profile::Safe,
     plan: |planner| planner.set("/proc/sys/kernel/sched_autogroup_enabled", "0"),
 };

@@ -12,7 +12,7 @@ const LONGEST_EXIT: u64 = 10;
 pub(super) const CSTATES: Knob = Knob {
     name: "cstates",
     summary: "no deep idle states on the measured CPUs",
-    reason: "a CPU that sleeps deeply wakes up late, with cold caches",
+    reason: "a CPU in deep sleep wakes up late, with cold caches",
     profile: Profile::Safe,
     plan,
 };

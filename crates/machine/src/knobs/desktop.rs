@@ -14,7 +14,7 @@ use crate::systemd::{self, ACTIVE, INACTIVE, UnitState};
 
 pub(super) const DESKTOP: Knob = Knob {
     name: "desktop",
-    summary: "graphical session left (ends every program in it)",
+    summary: "no graphical session (ends every program in it)",
     reason: "a compositor and its programs wake up for every frame",
     profile: Profile::OnRequest,
     plan,
@@ -25,7 +25,7 @@ const GRAPHICAL: &str = "graphical.target";
 
 fn plan(planner: &mut Planner<'_>) {
     if !systemd::is_there(planner.situation.root) {
-        return planner.not_here("systemd does not run this machine");
+        return planner.not_here("systemd does not run on this machine");
     }
     let running = systemd::wanted_by_graphical().and_then(|wanted| {
         // Background services are a knob of their own.
@@ -42,7 +42,7 @@ fn plan(planner: &mut Planner<'_>) {
         Err(error) => return planner.refuse(error.to_string()),
     };
     if running.first().is_none_or(|first| first != GRAPHICAL) {
-        let text = format!("there is no graphical session: {GRAPHICAL} is not reached");
+        let text = format!("there is no graphical session: {GRAPHICAL} is not active");
         return planner.is_quiet(text);
     }
     for name in running {

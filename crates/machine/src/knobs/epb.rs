@@ -7,7 +7,7 @@ use super::{Knob, Planner, Profile};
 pub(super) const EPB: Knob = Knob {
     name: "epb",
     summary: "energy performance bias 0",
-    reason: "the CPU saves energy instead of raising its frequency at once",
+    reason: "the CPU saves energy instead of raising its frequency immediately",
     profile: Profile::Safe,
     plan,
 };

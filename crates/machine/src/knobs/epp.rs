@@ -13,7 +13,7 @@ use crate::Reading;
 pub(super) const EPP: Knob = Knob {
     name: "epp",
     summary: "energy performance preference `performance`",
-    reason: "the CPU saves energy instead of raising its frequency at once",
+    reason: "the CPU saves energy instead of raising its frequency immediately",
     profile: Profile::Safe,
     plan,
 };

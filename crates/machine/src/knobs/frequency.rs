@@ -12,7 +12,7 @@ use super::{Frequency, Knob, Planner, Profile, Situation, limits};
 
 pub(super) const FREQUENCY: Knob = Knob {
     name: "frequency",
-    summary: "a fixed frequency, where one is asked for (--frequency)",
+    summary: "a fixed frequency, if requested (--frequency)",
     reason: "the frequency moves between its limits",
     profile: Profile::Safe,
     plan,
@@ -23,7 +23,7 @@ fn plan(planner: &mut Planner<'_>) {
     for policy in policies(situation) {
         let Some(wanted) = wanted(situation, &policy) else {
             if situation.request.frequency != Frequency::Keep {
-                let text = format!("{}: no frequency without turbo is known", policy.folder);
+                let text = format!("{}: the frequency without turbo is unknown", policy.folder);
                 planner.refuse(text);
             }
             limits::guard(planner, &policy);

@@ -18,7 +18,7 @@ use crate::tasks::{self, Thread};
 use crate::tune::task::start_time;
 use crate::{Reading, SysRoot};
 
-const REASON: &str = "the kernel changes it when CPUs go";
+const REASON: &str = "the kernel changes it when CPUs go offline";
 
 /// Saves all of that, to be put back after the CPUs. `staying` are the CPUs that are sure to stay.
 pub(super) fn guard(planner: &mut Planner<'_>, staying: &CpuSet) {
@@ -62,7 +62,7 @@ pub(super) fn guard(planner: &mut Planner<'_>, staying: &CpuSet) {
             Reading::Value(_) | Reading::Absent => {}
             other => {
                 let why = other.why_not().unwrap_or_default();
-                planner.refuse(format!("{path} {why}: what it holds cannot be put back"));
+                planner.refuse(format!("{path} {why}: its value could not be put back"));
             }
         }
     }

@@ -21,7 +21,7 @@ pub(crate) const DEFAULT: &str = "/proc/irq/default_smp_affinity";
 pub(super) const IRQ_AFFINITY: Knob = Knob {
     name: "irq-affinity",
     summary: "interrupts of devices off the measured CPUs",
-    reason: "an interrupt takes the CPU whenever its device wants",
+    reason: "an interrupt takes the CPU whenever its device needs it",
     profile: Profile::Safe,
     plan,
 };
@@ -32,7 +32,7 @@ fn plan(planner: &mut Planner<'_>) {
         return planner.not_here(format!("{FOLDER} cannot be read"));
     };
     if !situation.cpus.intersection(&situation.housekeeping).is_empty() {
-        return planner.refuse("every CPU is measured, so interrupts have nowhere to go");
+        return planner.refuse("every CPU is measured, so interrupts cannot go elsewhere");
     }
     let numbers: BTreeSet<u32> = names.iter().filter_map(|name| name.parse().ok()).collect();
     for_new_ones(planner, &numbers);
@@ -63,10 +63,10 @@ fn plan(planner: &mut Planner<'_>) {
             0 => String::new(),
             others => format!(", and {others} more"),
         };
-        return planner.refuse(format!("where an interrupt goes is not known: {first}{others}"));
+        return planner.refuse(format!("where an interrupt goes is unknown: {first}{others}"));
     }
     if planner.planned.changes.is_empty() {
-        planner.is_quiet("no interrupt of a device is allowed on the measured CPUs");
+        planner.is_quiet("no interrupt of a device may go to the measured CPUs");
     }
 }
 
@@ -77,12 +77,11 @@ fn for_new_ones(planner: &mut Planner<'_>, known: &BTreeSet<u32>) {
         Reading::Absent => return,
         other => {
             let why = other.why_not().unwrap_or_default();
-            return planner
-                .refuse(format!("where new interrupts go is not known: {DEFAULT} {why}"));
+            return planner.refuse(format!("where new interrupts go is unknown: {DEFAULT} {why}"));
         }
     };
     let Some(cpus) = parse_mask(&old) else {
-        return planner.refuse(format!("{DEFAULT} holds `{old}`, which is no mask of CPUs"));
+        return planner.refuse(format!("{DEFAULT} contains `{old}`, which is not a mask of CPUs"));
     };
     if let Some(new) = elsewhere(planner.situation, &cpus) {
         let target = Target::File(DEFAULT.to_owned());

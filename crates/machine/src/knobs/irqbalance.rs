@@ -31,7 +31,7 @@ fn plan(planner: &mut Planner<'_>) {
             planner.add(planner.change(Target::IrqbalanceBan, &old, Some(&all.to_string())));
         }
         Reading::Absent => planner.not_here(
-            "no irqbalance listens in /run/irqbalance; one that runs all the same cannot be reached",
+            "no irqbalance listens in /run/irqbalance; if one runs anyway, becalm cannot reach it",
         ),
         other => planner.refuse(format!("irqbalance {}", other.why_not().unwrap_or_default())),
     }

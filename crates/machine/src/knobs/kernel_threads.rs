@@ -17,8 +17,8 @@ use crate::tasks::{self, Thread};
 
 pub(super) const KERNEL_THREADS: Knob = Knob {
     name: "kernel-threads",
-    summary: "threads of the kernel off the measured CPUs",
-    reason: "a thread of the kernel takes the CPU whenever it wakes up",
+    summary: "kernel threads off the measured CPUs",
+    reason: "a kernel thread takes the CPU whenever it wakes up",
     profile: Profile::Safe,
     plan,
 };
@@ -52,7 +52,7 @@ fn plan(planner: &mut Planner<'_>) {
             continue;
         }
         if thread.cpus.intersection(cpus).is_empty() {
-            planner.add(thread.change(name, None, "other changes disturb it"));
+            planner.add(thread.change(name, None, "it is disturbed by other changes"));
             continue;
         }
         let elsewhere = thread.cpus.difference(cpus).intersection(&staying);
@@ -61,13 +61,13 @@ fn plan(planner: &mut Planner<'_>) {
     }
     if left > 0 {
         let text = format!(
-            "{left} threads of the kernel may also run on CPUs that are offline ({all_offline}), and this \
-             kernel would not put them back there: they are left"
+            "{left} kernel threads may also run on offline CPUs ({all_offline}), and this kernel \
+             could not restore that: they are not moved"
         );
         return planner.refuse(text);
     }
     if planner.planned.changes.iter().all(|change| change.new.is_none()) {
-        let text = "no thread of the kernel that can be moved may run on the measured CPUs";
+        let text = "no movable kernel thread may run on the measured CPUs";
         planner.is_quiet(text);
     }
 }

@@ -38,16 +38,16 @@ pub(super) fn why_lower(situation: &Situation<'_>, policy: &Policy) -> Option<St
     let table = table.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
     let firmware = number("bios_limit");
     if firmware == Some(limit) && limit < table.max().unwrap_or(highest) {
-        return Some("firmware allows no more now".to_owned());
+        return Some("the firmware allows no more at the moment".to_owned());
     }
-    is_cooled(situation).then(|| "the kernel cools the CPU".to_owned())
+    is_cooled(situation).then(|| "the kernel is cooling the CPU".to_owned())
 }
 
 /// Says that a limit is left alone.
 pub(super) fn unknown(policy: &Policy, why: &str) -> String {
     format!(
-        "{}: {why}, so that the upper limit that was asked for cannot be told, nor put back; wait \
-         until it is over",
+        "{}: {why}, so its real upper limit is hidden and could not be put back; wait until that \
+         is over",
         policy.folder
     )
 }

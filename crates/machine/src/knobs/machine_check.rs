@@ -26,5 +26,5 @@ fn plan(planner: &mut Planner<'_>) {
     if let Some((_, place)) = first {
         planner.set(format!("{FOLDER}/{place}/check_interval"), "0");
     }
-    planner.or_not_here(format!("{FOLDER} has no CPU that polls"));
+    planner.or_not_here(format!("no CPU polls according to {FOLDER}"));
 }

@@ -114,8 +114,8 @@ impl<'a> Situation<'a> {
         self.topology.online.difference(&self.going_threads())
     }
 
-    /// Returns the threads that switching SMT off will take: none where it is not to be switched off or
-    /// would take all CPUs that are measured.
+    /// Returns the threads that switching SMT off will take: none if it is not to be switched off
+    /// or would take all CPUs that are measured.
     fn going_threads(&self) -> CpuSet {
         let is_going = self.request.smt == Smt::Off
             && self.request.selects(&smt::SMT)

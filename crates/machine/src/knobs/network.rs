@@ -18,7 +18,7 @@ const FOLDER: &str = "/sys/class/net";
 
 pub(super) const NETWORK: Knob = Knob {
     name: "network",
-    summary: "network interfaces down, where nothing remote depends on them",
+    summary: "network interfaces down, if nothing remote depends on them",
     reason: "packets interrupt whatever runs",
     profile: Profile::OnRequest,
     plan,
@@ -42,7 +42,7 @@ fn plan(planner: &mut Planner<'_>) {
             others.iter().find(|other| root.exists(format!("{FOLDER}/{other}/lower_{name}")));
         match over {
             Some(other) => {
-                let text = format!("{name} carries {other}, which becalm cannot put back");
+                let text = format!("{name} carries {other}, which becalm could not put back");
                 planner.refuse(text);
             }
             None => take_down(planner, name),
@@ -73,9 +73,7 @@ fn take_down(planner: &mut Planner<'_>, name: String) {
 /// Says what depends on the network, if anything does.
 fn dependant(root: &SysRoot) -> Option<String> {
     if let Some((address, port)) = connected(root) {
-        return Some(format!(
-            "a connection with {address}, port {port}, is open: whoever is behind it would lose it"
-        ));
+        return Some(format!("a connection with {address}, port {port}, is open and would break"));
     }
     if let Some(place) = remote_mount(root) {
         return Some(format!("{place} is a file system of another machine"));
@@ -86,7 +84,9 @@ fn dependant(root: &SysRoot) -> Option<String> {
     ["/proc/sys/net/ipv4/ip_forward", "/proc/sys/net/ipv6/conf/all/forwarding"]
         .into_iter()
         .find(|path| root.read(path).value().is_some_and(|value| value != "0"))
-        .map(|path| format!("{path} is on: this machine forwards for others (containers, guests)"))
+        .map(|path| {
+            format!("{path} is on: this machine forwards packets for others (containers, guests)")
+        })
 }
 
 /// Returns the other end of a connection that leaves this machine.
@@ -236,7 +236,7 @@ mod tests {
         check("/proc/self/mounts", "a:/b /data nfs4 rw 0 0\n", "/data is a file system of another");
         check("/sys/class/iscsi_session/session1/state", "up\n", "session1 is a disk of another");
         check("/sys/block/nbd0/size", "8\n", "nbd0 is a disk of another");
-        check("/proc/sys/net/ipv4/ip_forward", "1\n", "forwards for others");
+        check("/proc/sys/net/ipv4/ip_forward", "1\n", "forwards packets for others");
         let bond = machine().file("/sys/class/net/bond0/flags", "0x1003\n");
         let bond = bond.file("/sys/class/net/bond0/lower_eth0/flags", "0x1003\n");
         assert!(planned(&bond).notes[0].text.contains("eth0 carries bond0"));

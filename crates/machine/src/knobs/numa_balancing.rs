@@ -7,7 +7,7 @@ use super::{Knob, Profile};
 pub(super) const NUMA_BALANCING: Knob = Knob {
     name: "numa-balancing",
     summary: "automatic NUMA balancing off",
-    reason: "the kernel unmaps pages to see who uses them, and moves them",
+    reason: "the kernel unmaps pages to see which CPUs use them, and moves them",
     profile: Profile::Safe,
     plan: |planner| planner.set("/proc/sys/kernel/numa_balancing", "0"),
 };

@@ -11,8 +11,8 @@ const FOLDER: &str = "/sys/class/nvme";
 
 pub(super) const NVME_POWER: Knob = Knob {
     name: "nvme-power",
-    summary: "NVMe drives stay in the power states that work",
-    reason: "a drive that idles goes to sleep, and the next access waits for milliseconds",
+    summary: "NVMe drives stay in operational power states",
+    reason: "an idle drive goes to sleep, and the next access takes milliseconds",
     profile: Profile::Strict,
     plan,
 };
@@ -25,5 +25,5 @@ fn plan(planner: &mut Planner<'_>) {
             planner.set(path, "0");
         }
     }
-    planner.or_not_here("no NVMe drive has power states that it enters by itself");
+    planner.or_not_here("no NVMe drive has power states that it enters on its own");
 }

@@ -16,8 +16,8 @@ const FOLDER: &str = "/sys/class/net";
 
 pub(super) const PACKET_STEERING: Knob = Knob {
     name: "packet-steering",
-    summary: "packets of others off the measured CPUs",
-    reason: "packets of any program are handled on CPUs of the mask",
+    summary: "other programs' packets off the measured CPUs",
+    reason: "packets of any program are processed on CPUs of the mask",
     profile: Profile::Safe,
     plan,
 };
@@ -26,7 +26,7 @@ fn plan(planner: &mut Planner<'_>) {
     let situation = planner.situation;
     let names = situation.root.list_dir(FOLDER).value().unwrap_or_default();
     if !situation.cpus.intersection(&situation.housekeeping).is_empty() {
-        return planner.refuse("every CPU is measured, so packets have nowhere to go");
+        return planner.refuse("every CPU is measured, so packets cannot go elsewhere");
     }
     for name in names {
         for queue in masks(planner, &name, "rx-", "rps_cpus") {
@@ -45,7 +45,7 @@ fn plan(planner: &mut Planner<'_>) {
         }
     }
     if planner.planned.changes.is_empty() {
-        planner.is_quiet("no packets of others are handled on the measured CPUs");
+        planner.is_quiet("no packets of others are processed on the measured CPUs");
     }
 }
 
@@ -78,13 +78,15 @@ fn masks(planner: &mut Planner<'_>, interface: &str, kind: &str, file: &str) -> 
         }
         let mask = |text: String| match parse_mask(&text) {
             Some(cpus) => Ok((text, cpus)),
-            None => Err(format!("{path} holds `{text}`, which is no mask of CPUs")),
+            None => Err(format!("{path} contains `{text}`, which is not a mask of CPUs")),
         };
         match reading.of(&path).and_then(mask) {
             Ok((text, cpus)) => queues.push(Queue { path, text, cpus }),
             // What one queue has says nothing without the others.
             Err(why) => {
-                planner.refuse(format!("which CPUs use the queues of {interface}: {why}"));
+                planner.refuse(format!(
+                    "the CPUs that use the queues of {interface} are unknown: {why}"
+                ));
                 return Vec::new();
             }
         }

@@ -20,7 +20,7 @@ const AWAKE: &str = "performance";
 pub(super) const PCIE_ASPM: Knob = Knob {
     name: "pcie-aspm",
     summary: "no sleeping PCI Express links",
-    reason: "a link to a device that sleeps takes microseconds to wake up",
+    reason: "a link to a sleeping device takes microseconds to wake up",
     profile: Profile::Strict,
     plan,
 };

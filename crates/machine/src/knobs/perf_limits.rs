@@ -16,7 +16,7 @@ const SHARE: &str = "/proc/sys/kernel/perf_cpu_time_max_percent";
 pub(super) const PERF_LIMITS: Knob = Knob {
     name: "perf-limits",
     summary: "no sampling by perf",
-    reason: "somebody who profiles interrupts every CPU",
+    reason: "a profiler interrupts every CPU",
     profile: Profile::OnRequest,
     plan,
 };
@@ -27,7 +27,7 @@ fn plan(planner: &mut Planner<'_>) {
         return planner.not_here(format!("{RATE} or {SHARE} does not exist here"));
     };
     if matches!(share.as_str(), "0" | "100") {
-        let text = format!("{SHARE} is {share}, with which the kernel refuses to change the rate");
+        let text = format!("{SHARE} is {share}, so the kernel refuses to change the rate");
         return planner.refuse(text);
     }
     let change = planner.change(Target::File(RATE.to_owned()), &rate, Some("1"));

@@ -90,7 +90,7 @@ impl Planner<'_> {
         let path = path.into();
         match self.see(&path) {
             Reading::Value(old) if same(&path, &old, new) => {
-                self.is_quiet(format!("{path} is {new} already"));
+                self.is_quiet(format!("{path} is already {new}"));
             }
             Reading::Value(old) => {
                 self.add(Change::file(self.knob.name, path, chosen(&old), new, reason));
@@ -116,7 +116,7 @@ impl Planner<'_> {
     /// Notes that a file needs no change, whatever it holds.
     pub(super) fn already_quiet(&mut self, path: &str) {
         let value = self.see(path).value().unwrap_or_default();
-        self.is_quiet(format!("{path} is {value} already"));
+        self.is_quiet(format!("{path} is already {value}"));
     }
 
     /// Plans to save a file and put it back, because other changes may disturb it. Files that do
@@ -124,7 +124,7 @@ impl Planner<'_> {
     pub(super) fn guard(&mut self, path: impl Into<String>) {
         let path = path.into();
         if let Reading::Value(old) = self.see(&path) {
-            let (target, reason) = (Target::File(path), "other changes disturb it");
+            let (target, reason) = (Target::File(path), "it is disturbed by other changes");
             self.add(Change::new(self.knob.name, target, chosen(&old), None, reason));
         }
     }

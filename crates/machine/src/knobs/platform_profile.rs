@@ -26,7 +26,7 @@ fn plan(planner: &mut Planner<'_>) {
     }
     // Profiles of several drivers that differ read as `custom`, which cannot be written back.
     if let Some(now) = situation.root.read(PROFILE).value().filter(|now| !offers(now)) {
-        let text = format!("{PROFILE} is {now}, to which there is no way back");
+        let text = format!("{PROFILE} is {now}, and there is no way back to that");
         return planner.refuse(text);
     }
     planner.set(PROFILE, "performance");

@@ -16,7 +16,7 @@ use crate::{Reading, SysRoot};
 pub(super) const PREFETCHERS: Knob = Knob {
     name: "prefetchers",
     summary: "no hardware prefetchers on the measured CPUs",
-    reason: "what is prefetched depends on what ran before and beside",
+    reason: "what is prefetched depends on what ran before and beside it",
     profile: Profile::OnRequest,
     plan,
 };
@@ -45,7 +45,7 @@ fn plan(planner: &mut Planner<'_>) {
     let root = situation.root;
     let Some(switches) = switches(&CpuInfo::read(root)) else {
         return planner.not_here(
-            "for this processor no register is published that switches its prefetchers off",
+            "no register that switches off the prefetchers is published for this processor",
         );
     };
     if let Some(why) = refusal(root) {
@@ -56,15 +56,15 @@ fn plan(planner: &mut Planner<'_>) {
         let old = match read_target(root, &target) {
             Reading::Absent => {
                 let text =
-                    format!("/dev/cpu/{cpu}/msr does not exist here: `modprobe msr` makes it");
+                    format!("/dev/cpu/{cpu}/msr does not exist here: `modprobe msr` creates it");
                 return planner.refuse(text);
             }
             reading => reading.of(&target),
         };
-        let bits = |old: String| parse_word(&old).ok_or(format!("{target} holds `{old}`"));
+        let bits = |old: String| parse_word(&old).ok_or(format!("{target} contains `{old}`"));
         match old.and_then(bits) {
             Ok(old) if old & switches.bits == switches.bits => {
-                planner.is_quiet(format!("{target} has them off already"));
+                planner.is_quiet(format!("{target} already has them off"));
             }
             Ok(old) => {
                 let new = word_text(old | switches.bits);
@@ -80,7 +80,7 @@ fn refusal(root: &SysRoot) -> Option<String> {
     let lockdown = root.read("/sys/kernel/security/lockdown").value();
     if lockdown.is_some_and(|text| !text.contains("[none]")) {
         return Some(
-            "the kernel is locked down (as with secure boot) and lets nobody write registers"
+            "the kernel is locked down (as with secure boot) and does not allow writing registers"
                 .to_owned(),
         );
     }

@@ -40,7 +40,7 @@ pub enum Smt {
     Off,
 }
 
-/// What becomes of transparent huge pages.
+/// What happens to transparent huge pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Thp {
     /// No program gets them.

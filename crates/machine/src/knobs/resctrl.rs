@@ -21,8 +21,8 @@ use crate::tune::{ABSENT, PRESENT};
 
 pub(crate) const RESCTRL: Knob = Knob {
     name: "resctrl",
-    summary: "a part of the caches and of the memory's bandwidth for the measured CPUs alone",
-    reason: "others displace what a program keeps in the cache",
+    summary: "a separate part of the caches and of the memory bandwidth for the measured CPUs",
+    reason: "other programs displace what a program keeps in the cache",
     profile: Profile::OnRequest,
     plan,
 };
@@ -170,28 +170,28 @@ fn default_group(root: &SysRoot) -> Result<Schemata, Why> {
         return Err(refuse(format!("resctrl is not mounted: `{MOUNT}`")));
     }
     if root.exists(GROUP) {
-        return Err(refuse(format!("{GROUP} is there already")));
+        return Err(refuse(format!("{GROUP} already exists")));
     }
     let text = root.read(&path).of(&path).map_err(refuse)?;
     if text.is_empty() {
         return Err((
             NoteKind::NotHere,
-            "this processor counts what its caches do, and does not divide them".to_owned(),
+            "this processor monitors its caches but does not divide them".to_owned(),
         ));
     }
     // Kernels before 4.19 have no modes.
     let mode = root.read(format!("{TOP}/mode")).value();
     if let Some(mode) = mode.filter(|mode| mode != "shareable") {
-        return Err(refuse(format!("everything else has its part of the caches in mode `{mode}`")));
+        return Err(refuse(format!("everything else uses the caches in mode `{mode}`")));
     }
     // The kernel goes by the group of a task before it goes by the CPU.
     let of_task = root.read("/proc/self/cpu_resctrl_groups").value().unwrap_or_default();
     let group = of_task.lines().find_map(|line| line.strip_prefix("res:")).unwrap_or_default();
     if !matches!(group.trim(), "" | "/") {
-        return Err(refuse(format!("becalm itself is in the group {group} of somebody else")));
+        return Err(refuse(format!("becalm itself is in the group {group} of another program")));
     }
     Schemata::parse(&text)
-        .ok_or_else(|| refuse(format!("{path} holds `{text}`, which is no schemata")))
+        .ok_or_else(|| refuse(format!("{path} contains `{text}`, which is not a schemata")))
 }
 
 /// Returns the groups of others, unless one has a measured CPU.
@@ -207,12 +207,12 @@ fn others(root: &SysRoot, cpus: &CpuSet) -> Result<Vec<Other>, Why> {
         let list = format!("{TOP}/{name}/cpus_list");
         let theirs = read_list(root, &list).of(&list).map_err(refuse)?.intersection(cpus);
         if !theirs.is_empty() {
-            let text = format!("{} in the group {name} of somebody else", are(&theirs));
+            let text = format!("{} in the group {name} of another program", are(&theirs));
             return Err(refuse(text));
         }
         let text = root.read(&path).of(&path).map_err(refuse)?;
         let schemata = Schemata::parse(&text).ok_or_else(|| {
-            refuse(format!("{path} holds `{text}`: what that group has is not known"))
+            refuse(format!("{path} contains `{text}`: the part of that group is unknown"))
         })?;
         others.push(Other { name, schemata });
     }
@@ -220,7 +220,7 @@ fn others(root: &SysRoot, cpus: &CpuSet) -> Result<Vec<Other>, Why> {
 }
 
 fn are(cpus: &CpuSet) -> String {
-    format!("{} {}", cpus.named(), if cpus.len() == 1 { "is" } else { "are" })
+    format!("{} {}", cpus.named(), becalm_model::is_are(cpus.len()))
 }
 
 /// Says so where every class of service of the processor has a group.
@@ -256,7 +256,7 @@ fn domains(
         let Some(index) = indices.iter().find(is_it) else { continue };
         let path = format!("{folder}/{index}/id");
         let text = root.read(&path).of(&path).map_err(refuse)?;
-        let id = text.parse().map_err(|_| refuse(format!("{path} holds `{text}`")))?;
+        let id = text.parse().map_err(|_| refuse(format!("{path} contains `{text}`")))?;
         let shared = situation.topology.at_cache_of(level, cpu).cloned().unwrap_or_default();
         let beside = shared.intersection(&situation.staying()).difference(cpus);
         let known: &mut CpuSet = domains.entry(id).or_default();
@@ -277,7 +277,7 @@ fn ways(
     let number = |name: &str, radix: u32| {
         let path = format!("{TOP}/info/{first}/{name}");
         let text = root.read(&path).of(&path)?;
-        u64::from_str_radix(&text, radix).map_err(|_| format!("{path} holds `{text}`"))
+        u64::from_str_radix(&text, radix).map_err(|_| format!("{path} contains `{text}`"))
     };
     let of = |schemata: &Schemata| {
         resources.iter().filter_map(|name| schemata.mask(name, domain)).collect::<Vec<u64>>()
@@ -299,13 +299,13 @@ fn too_few(level: u32, domain: u32, others: &[Other]) -> String {
     let names: Vec<&str> = others.iter().map(|other| other.name.as_str()).collect();
     let why = match &names[..] {
         [] => String::new(),
-        names => format!(": others have groups ({})", names.join(", ")),
+        names => format!(": other programs have groups ({})", names.join(", ")),
     };
     format!("the L{level} cache {domain} has no ways to spare{why}")
 }
 
-/// Lets everything else have a part of the bandwidth, where that is a number in percent that nobody has chosen.
-/// Absolute numbers say nothing as long as it is not known how much there is.
+/// Lets everything else have a part of the bandwidth, where that is a number in percent that nobody
+/// has chosen. Absolute numbers say nothing as long as it is unknown how much there is.
 fn throttle(
     root: &SysRoot,
     domain: u32,
@@ -318,12 +318,13 @@ fn throttle(
         mounts.lines().any(|line| line.contains(" - resctrl ") && line.contains("mba_MBps"));
     if now != "100" || is_of_software {
         return Err(format!(
-            "the bandwidth of the memory is not divided: everything else has {now}, and becalm lowers 100 percent only"
+            "the memory bandwidth is not divided: everything else has {now}, and becalm only \
+             lowers 100 percent"
         ));
     }
     let number = |name: &str| root.parse::<u32>(format!("{TOP}/info/MB/{name}"));
     let (Some(step), Some(least)) = (number("bandwidth_gran"), number("min_bandwidth")) else {
-        return Err(format!("{TOP}/info/MB does not tell which bandwidths there are"));
+        return Err(format!("{TOP}/info/MB does not list the possible bandwidths"));
     };
     let part = BANDWIDTH.next_multiple_of(step.clamp(1, BANDWIDTH)).max(least);
     if part < 100 {

@@ -22,7 +22,7 @@ const AWAKE: &str = "max_performance";
 pub(super) const SATA_POWER: Knob = Knob {
     name: "sata-power",
     summary: "no sleeping links to SATA drives",
-    reason: "a link to a drive that sleeps takes up to milliseconds to wake up",
+    reason: "a link to a sleeping drive takes up to milliseconds to wake up",
     profile: Profile::Strict,
     plan,
 };
@@ -37,8 +37,9 @@ fn plan(planner: &mut Planner<'_>) {
             continue;
         }
         match planner.see(&path) {
-            Reading::Value(old) if !POLICIES.contains(&old.as_str()) => planner
-                .refuse(format!("{path} is {old}, which cannot be written: there is no way back")),
+            Reading::Value(old) if !POLICIES.contains(&old.as_str()) => {
+                planner.refuse(format!("{path} is {old}, which cannot be written back"));
+            }
             Reading::Value(old) if old != AWAKE => {
                 let change = planner.change(Target::File(path), &old, Some(AWAKE));
                 planner.add(change.with(Nature::MayBeRefused));

@@ -18,7 +18,7 @@ use crate::systemd::{self, ACTIVE, INACTIVE, UnitState};
 pub(super) const SERVICES: Knob = Knob {
     name: "services",
     summary: "background services and timers stopped",
-    reason: "it may start working at any moment",
+    reason: "they may start working at any moment",
     profile: Profile::Strict,
     plan,
 };
@@ -65,7 +65,7 @@ pub(super) const NOISY: [&str; 35] = [
 fn plan(planner: &mut Planner<'_>) {
     let situation = planner.situation;
     if !systemd::is_there(situation.root) {
-        return planner.not_here("systemd does not run this machine");
+        return planner.not_here("systemd does not run on this machine");
     }
     let units = &situation.request.units;
     let asked: Vec<String> = units.iter().map(|name| full_name(name)).collect();
@@ -116,7 +116,7 @@ fn stop(
     }
     // It was added before the others, so that a circle has an end, and goes behind them.
     let own = changes.iter().position(|change| change.target == target);
-    let own = own.expect("it was added here");
+    let own = own.expect("it was requested");
     changes[own..].rotate_left(1);
 }
 
@@ -134,7 +134,7 @@ fn stop_all(
                 stop(name, SERVICES.reason, states, along, &mut planner.planned.changes);
             }
             Some(UnitState::Starting) => {
-                planner.refuse(format!("{name} is at work; measure once it has finished"));
+                planner.refuse(format!("{name} is working; measure when it has finished"));
             }
             Some(UnitState::Inactive) | None => {}
         }
@@ -143,7 +143,8 @@ fn stop_all(
         planner.refuse(format!("there is no unit {name}"));
     }
     if planner.planned == Planned::default() {
-        let text = "none of the known background services and timers, or of those named, is active";
+        let text =
+            "none of the known background services and timers, or of those requested, is active";
         planner.is_quiet(text);
     }
 }
@@ -192,7 +193,7 @@ mod tests {
         assert_eq!(
             notes,
             [
-                "apt-daily-upgrade.service is at work; measure once it has finished",
+                "apt-daily-upgrade.service is working; measure when it has finished",
                 "there is no unit mine.service"
             ]
         );

@@ -16,7 +16,7 @@ const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
 
 pub(super) const SMT: Knob = Knob {
     name: "smt",
-    summary: "second threads of cores off, where asked for (--smt off)",
+    summary: "second threads of cores off, if requested (--smt off)",
     reason: "two threads share a core and slow each other down",
     profile: Profile::Safe,
     plan,
@@ -57,7 +57,7 @@ fn plan(planner: &mut Planner<'_>) {
         return planner.not_here(text);
     }
     if situation.cpus.difference(&second_threads(situation)).is_empty() {
-        let text = format!("CPU {} would go, which is to be measured", situation.cpus);
+        let text = format!("CPU {} would go offline, but it will be measured", situation.cpus);
         return planner.refuse(text);
     }
     hotplug::guard(planner, &sure_to_stay(situation));

@@ -15,7 +15,7 @@ use crate::{Reading, SysRoot};
 pub(super) const SWAP: Knob = Knob {
     name: "swap",
     summary: "swap off",
-    reason: "what was swapped out comes back from disk in the middle of a run",
+    reason: "swapped-out memory is read back from disk in the middle of a run",
     profile: Profile::OnRequest,
     plan,
 };
@@ -51,7 +51,7 @@ fn too_little_memory(root: &SysRoot, areas: &[Area]) -> Option<String> {
     let used = areas.iter().fold(0u64, |sum, area| sum.saturating_add(area.used));
     let (Some(total), Some(available)) = (memory(root, "MemTotal"), memory(root, "MemAvailable"))
     else {
-        return Some("how much memory is available cannot be read from /proc/meminfo".to_owned());
+        return Some("the available memory cannot be read from /proc/meminfo".to_owned());
     };
     (used.saturating_add(total / SPARE) > available).then(|| {
         format!(
@@ -77,12 +77,13 @@ fn not_restorable(root: &SysRoot, areas: &[Area]) -> Option<String> {
     if let Some(line) = table.lines().find(discards) {
         let name = line.split_whitespace().next().unwrap_or_default();
         return Some(format!(
-            "/etc/fstab lets swap on {name} discard what it frees, and the kernel does not say whether it does"
+            "/etc/fstab allows swap on {name} to discard what it frees, and the kernel does not \
+             show whether it does"
         ));
     }
     let lost = areas.iter().find(|area| !root.is_kept_by_root(&area.path))?;
     Some(format!(
-        "{} is gone, or somebody else than root could replace it while it is off",
+        "{} is gone, or users other than root could replace it while it is off",
         lost.path
     ))
 }
@@ -151,6 +152,6 @@ mod tests {
         check(&machine().file("/proc/swaps", "Filename\n"), "no swap is on");
         check(&machine().without("/proc/swaps"), "this kernel has no swap");
         let table = "UUID=1 none swap sw,discard 0 0\n";
-        check(&machine().file("/etc/fstab", table), "swap on UUID=1 discard");
+        check(&machine().file("/etc/fstab", table), "swap on UUID=1 to discard");
     }
 }

@@ -110,7 +110,8 @@ fn clamp(planner: &mut Planner<'_>) {
     let situation = planner.situation;
     for policy in policies(situation) {
         let Some(base) = base_frequency(situation, &policy) else {
-            let text = "this driver has no switch for turbo, and no frequency without it is known";
+            let text =
+                "this driver has no switch for turbo, and the frequency without it is unknown";
             planner.refuse(text);
             continue;
         };
@@ -118,10 +119,8 @@ fn clamp(planner: &mut Planner<'_>) {
             // Without turbo already, and the limit is that knob's.
             Some(frequency) if frequency <= base => continue,
             Some(frequency) => {
-                let text = format!(
-                    "{}: {frequency} kHz were asked for, which only turbo reaches",
-                    policy.folder
-                );
+                let text =
+                    format!("{}: only turbo reaches the requested {frequency} kHz", policy.folder);
                 planner.refuse(text);
                 continue;
             }

@@ -10,7 +10,7 @@ const FOLDER: &str = "/sys/devices/system/cpu/intel_uncore_frequency";
 pub(super) const UNCORE: Knob = Knob {
     name: "uncore",
     summary: "uncore frequency at its limit",
-    reason: "cache and memory become slower when most cores idle",
+    reason: "cache and memory become slower when most cores are idle",
     profile: Profile::Safe,
     plan,
 };

@@ -23,7 +23,7 @@ pub(super) const WATCHDOG: Knob = Knob {
 fn plan(planner: &mut Planner<'_>) {
     let situation = planner.situation;
     if situation.root.read(ALL).value().is_some_and(|value| value == "0") {
-        return planner.is_quiet("the watchdogs are off already");
+        return planner.is_quiet("the watchdogs are already off");
     }
     // In this order, because restoring goes backwards: the switch of all first.
     for part in PARTS {

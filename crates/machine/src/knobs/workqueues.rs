@@ -10,8 +10,8 @@ const FOLDER: &str = "/sys/devices/virtual/workqueue";
 
 pub(super) const WORKQUEUES: Knob = Knob {
     name: "workqueues",
-    summary: "work of the kernel that is bound to no CPU off the measured ones",
-    reason: "workers of the kernel run on any CPU",
+    summary: "unbound kernel work off the measured CPUs",
+    reason: "unbound workers of the kernel run on any CPU",
     profile: Profile::Safe,
     plan,
 };
@@ -21,7 +21,7 @@ fn plan(planner: &mut Planner<'_>) {
     let root = situation.root;
     let names = root.list_dir(FOLDER).value().unwrap_or_default();
     if !situation.cpus.intersection(&situation.housekeeping).is_empty() {
-        let text = "every CPU is measured, so work has nowhere to go";
+        let text = "every CPU is measured, so work cannot go elsewhere";
         return planner.refuse(text);
     }
     let new = mask_text(&situation.elsewhere());

@@ -25,7 +25,7 @@ pub struct NoiseRanking {
 /// The place of one CPU in a ranking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rank {
-    /// 0 for the quietest CPUs; CPUs of one tier cannot be told apart.
+    /// 0 for the quietest CPUs; CPUs of one tier cannot be distinguished.
     pub tier: usize,
     /// Time lost, in millionths.
     pub lost_ppm: u64,

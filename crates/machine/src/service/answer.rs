@@ -29,7 +29,7 @@ pub(crate) enum Reply<T> {
     Answer(T),
     /// The time is up. It puts the machine back now: whoever sees a setting change can have heard why.
     TimeUp {
-        /// After so many seconds.
+        /// After this many seconds.
         seconds: u64,
     },
     /// It has put the machine back after that. Nothing comes afterwards.

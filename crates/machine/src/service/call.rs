@@ -38,8 +38,8 @@ pub(super) enum Wish {
 pub enum ServiceRefusal {
     /// It is another becalm.
     #[error(
-        "the service of this machine is becalm {0}, and this is becalm {VERSION}; it is replaced by \
-         `systemctl restart becalm.service`"
+        "the service of this machine is becalm {0}, but this is becalm {VERSION}; `systemctl \
+         restart becalm.service` updates it"
     )]
     OtherVersion(String),
     /// Too much is asked for.

@@ -67,7 +67,7 @@ pub enum StatusError {
     #[error("no service of becalm runs on this machine: {0}")]
     NotThere(io::Error),
     /// It is not for this user.
-    #[error("this user may not ask the service of this machine: {0}")]
+    #[error("this user may not use the service of this machine: {0}")]
     NotForYou(io::Error),
     /// It does not answer.
     #[error("the service of this machine does not answer: {0}")]
@@ -93,7 +93,7 @@ pub fn status(root: &SysRoot) -> Result<Status, StatusError> {
 }
 
 fn ended() -> io::Error {
-    io::Error::other("it has ended the connection")
+    io::Error::other("it closed the connection")
 }
 
 /// A steward of the service that works for this process. When it is dropped the machine is put back.
@@ -212,8 +212,8 @@ impl Hired {
     }
 }
 
-/// Asks for the way into the control group that the service has made for this process: `None` where there is no such service,
-/// and nothing where it has removed the group since.
+/// Asks for the way into the control group that the service has made for this process: `None` where
+/// there is no such service, and nothing if it has removed the group since.
 pub(crate) fn gate(root: &SysRoot) -> Option<io::Result<Option<OwnedFd>>> {
     let link = locked(&LINK).upgrade().filter(|_| root.is_live())?;
     let asked: Result<(Result<(), Of>, _), StewardLost> = locked(&link).ask(&Request::OpenGroup);
@@ -240,7 +240,7 @@ impl Link {
         let seconds = self.over.and_then(|over| over.seconds);
         Err(StewardLost {
             why: match seconds {
-                Some(seconds) => format!("the {seconds} s that the service gives a user are over"),
+                Some(seconds) => format!("the {seconds} s that the service allows a user are over"),
                 None => ended().to_string(),
             },
         })

@@ -20,13 +20,13 @@ pub enum InstallError {
     #[error(transparent)]
     Untrusted(#[from] Untrusted),
     /// Units have rules of their own for these.
-    #[error("{0} has characters that a unit of systemd cannot name as they are")]
+    #[error("{0} contains characters that would need escaping in a systemd unit")]
     Name(PathBuf),
     /// Nobody starts it.
-    #[error("{FOLDER} is not there: systemd does not start the services of this machine")]
+    #[error("{FOLDER} does not exist: systemd does not manage the services of this machine")]
     NoSystemd,
     /// Somebody else has made such a unit.
-    #[error("{0} was not written by becalm, and is left as it is")]
+    #[error("{0} was not written by becalm, so it was not changed")]
     NotOurs(String),
     /// A file cannot be written or removed.
     #[error("{path}: {source}")]

@@ -34,18 +34,16 @@ impl Default for Policy {
 pub enum NotAllowed {
     /// It is more than every profile that is allowed.
     #[error(
-        "the service of this machine does not allow that: what users ask for has to lie within one of its profiles \
-         ({})",
+        "the service of this machine does not allow that: a request must lie within one of its \
+         profiles ({})",
         .0.join(", ")
     )]
     Knobs(Vec<String>),
     /// The CPUs are not those of this machine.
-    #[error("the service cannot quiet {0}: these are no CPUs that run here")]
+    #[error("the service cannot quiet {0}: these CPUs are not online")]
     Cpus(CpuSet),
     /// A session changes the machine a few times only.
-    #[error(
-        "the service has changed the machine {0} times for this session, which is the most that it does"
-    )]
+    #[error("the service has changed the machine {0} times for this session, which is its limit")]
     TooOften(usize),
 }
 

@@ -54,13 +54,13 @@ pub enum ServeError {
         source: io::Error,
     },
     /// There is one already.
-    #[error("a service listens at {0} already")]
+    #[error("a service already listens at {0}")]
     Twice(PathBuf),
     /// What it was started with is something else.
-    #[error("becalm was started with an open file (LISTEN_FDS) that is no socket which listens")]
+    #[error("becalm was started with an open file (LISTEN_FDS) that is not a listening socket")]
     NoSocket,
     /// It cannot wait for callers.
-    #[error("the service cannot go on: {0}")]
+    #[error("the service cannot continue: {0}")]
     System(#[from] io::Error),
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum Untrusted {
     /// It cannot be looked at.
-    #[error("cannot look at {path}: {source}")]
+    #[error("cannot read {path}: {source}")]
     Unknown {
         /// Which file or folder.
         path: PathBuf,
@@ -18,8 +18,8 @@ pub enum Untrusted {
     },
     /// Somebody else could replace it.
     #[error(
-        "root must not go by {file} for users: {path} belongs to user {owner} and has the mode {mode:o}, so that \
-         others than root could put another file there"
+        "root must not trust {file}: {path} belongs to user {owner} and has the mode {mode:o}, so \
+         users other than root could replace it"
     )]
     Writable {
         /// What root would run or read.
@@ -93,6 +93,6 @@ mod tests {
             chown(path, Some(0), None).unwrap();
         }
         fs::remove_file(&file).unwrap();
-        refused("cannot look at");
+        refused("cannot read");
     }
 }

@@ -112,7 +112,7 @@ impl Steward {
         self.lines.send(&Request::OpenGroup, None)?;
         let (answer, file): (Result<(), Of>, _) = self.answer()?;
         answer.map_err(|Of(error)| error)?;
-        file.map(File::from).ok_or_else(|| io::Error::other("no file came with the answer"))
+        file.map(File::from).ok_or_else(|| io::Error::other("the answer came without a file"))
     }
 
     /// See [`crate::tune::Tuning::hold_latency`].

@@ -205,7 +205,7 @@ impl<'a> Hosting<'a> {
             Request::HoldLatency { .. } => self.say(&Err::<(), Of>(Of(refused())))?,
             Request::Keep => {
                 let why = io::Error::other(
-                    "the service of this machine tunes it only as long as a command runs (--hold)",
+                    "the service of this machine tunes it only while a command runs (--hold)",
                 );
                 let kept = NotKept { why, restored: self.put_back() };
                 self.say(&Err::<becalm_model::ProcessIdentity, _>(kept))?;

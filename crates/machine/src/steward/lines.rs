@@ -24,7 +24,7 @@ pub(crate) struct Lines {
 #[derive(Debug, Clone, Copy)]
 enum Trust {
     Any,
-    /// Lines of at most so many bytes, and no file.
+    /// Lines of at most this many bytes, and no file.
     LinesUpTo(usize),
 }
 
@@ -33,8 +33,8 @@ impl Lines {
         Self { socket, pending: Vec::new(), trust: Trust::Any }
     }
 
-    /// The same from somebody who may be hostile: with lines of at most so many bytes, and no file. Who sends more is no
-    /// becalm.
+    /// The same from somebody who may be hostile: with lines of at most this many bytes, and no
+    /// file. Who sends more is no becalm.
     pub(crate) fn bounded(socket: UnixStream, longest: usize) -> Self {
         Self { socket, pending: Vec::new(), trust: Trust::LinesUpTo(longest) }
     }

@@ -33,8 +33,8 @@ pub(crate) use serve::for_people;
 /// The steward is gone, or does not make sense.
 #[derive(Debug, thiserror::Error, serde::Serialize, serde::Deserialize)]
 #[error(
-    "the steward, becalm's process with root's rights, does not answer: {why}; what was changed is put back by it, \
-     or by its guardian"
+    "the steward, becalm's process with root's rights, does not answer: {why}; it or its guardian \
+     puts the changes back"
 )]
 pub struct StewardLost {
     /// What came instead of an answer.

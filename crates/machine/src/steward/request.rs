@@ -31,7 +31,7 @@ pub(crate) enum Request {
     OpenGroup,
     /// Keeps CPUs out of idle states.
     HoldLatency {
-        /// That take longer to leave than so many microseconds.
+        /// That take longer to leave than this many microseconds.
         microseconds: i32,
     },
     /// Puts everything back and gives the machine free.

@@ -52,7 +52,7 @@ impl<'a> Lists<'a> {
         None
     }
 
-    /// Returns the names in a folder; none where it is not there, or cannot be read.
+    /// Returns the names in a folder; none if it is not there, or cannot be read.
     pub(super) fn names(&self, folder: &str) -> Vec<String> {
         self.keep(folder, self.root.list_dir(folder)).unwrap_or_default()
     }
@@ -67,7 +67,7 @@ impl<'a> Lists<'a> {
         let text = self.text(path)?;
         let number = text.parse().ok();
         if number.is_none() {
-            self.remember(path, format!("holds `{text}`, which is no number"));
+            self.remember(path, format!("contains `{text}`, which is not a number"));
         }
         number
     }

@@ -140,6 +140,6 @@ mod tests {
         let damaged = tree.file(format!("{NODE}/node0/memory_side_cache/index1/size"), "big\n");
         let topology = Topology::read(&SysRoot::new(damaged.path())).unwrap();
         assert_eq!(topology.nodes[0].side_caches, [SideCache { level: 1, size: None }]);
-        assert!(format!("{:?}", topology.limits).contains("which is no number"));
+        assert!(format!("{:?}", topology.limits).contains("which is not a number"));
     }
 }

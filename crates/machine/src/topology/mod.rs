@@ -109,11 +109,11 @@ pub struct Node {
     pub cpus: CpuSet,
     /// Its memory in bytes, where the kernel states it.
     pub memory: Option<u64>,
-    /// How far it is to each node of [`Topology::nodes`], 10 for itself; empty where the kernel does
+    /// How far it is to each node of [`Topology::nodes`], 10 for itself; empty if the kernel does
     /// not state it.
     pub distances: Vec<u32>,
-    /// The CPUs nearest to its memory: its own, or those of other nodes where it has none. Empty where
-    /// that is not known.
+    /// The CPUs nearest to its memory: its own, or those of other nodes where it has none. Empty
+    /// where that is unknown.
     pub near: CpuSet,
     /// Caches in front of its memory, by level.
     pub side_caches: Vec<SideCache>,
@@ -211,12 +211,12 @@ pub struct CoreKind {
 pub enum TopologyError {
     /// Neither `/sys` nor `/proc` names a single CPU.
     #[error(
-        "no CPU is known: /sys/devices/system/cpu, /proc/stat, /proc/cpuinfo and \
-         /proc/self/status name none ({0})"
+        "no CPUs are known: /sys/devices/system/cpu, /proc/stat, /proc/cpuinfo and \
+         /proc/self/status list none ({0})"
     )]
     NoCpu(String),
     /// What should stand for a machine is no folder.
-    #[error("{} is no folder, so that no machine can be read from it", .0.display())]
+    #[error("{} is not a folder, so no machine can be read from it", .0.display())]
     NoFolder(std::path::PathBuf),
 }
 

@@ -12,7 +12,7 @@ use super::late;
 use super::target::{self, is, tells_late};
 use crate::{Reading, SysRoot};
 
-/// What became of one change.
+/// What happened to one change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Applied {
     /// The change.
@@ -117,7 +117,7 @@ fn make(root: &SysRoot, change: &Change) -> io::Result<()> {
 }
 
 fn cut_off() -> io::Error {
-    io::Error::other("not tried, because the change before it was refused")
+    io::Error::other("not tried, because an earlier change was refused")
 }
 
 /// Says what came of a change that the kernel has answered so.
@@ -134,7 +134,7 @@ fn effect(root: &SysRoot, change: &Change, answer: io::Result<()>) -> Effect {
         Reading::Value(now) if is(&change.target, &now, &change.old) => Effect::Ignored,
         Reading::Value(now) => Effect::Otherwise { now },
         other => Effect::Refused {
-            reason: format!("set to {new}, and then it {}", other.why_not().unwrap_or_default()),
+            reason: format!("set to {new}, but then it {}", other.why_not().unwrap_or_default()),
             code: None,
         },
     }

@@ -110,7 +110,7 @@ impl Guardian {
         BufReader::new(socket).read_line(&mut line)?;
         match line.trim_end() {
             heard if heard == word => Ok(()),
-            "" => Err(io::Error::other("it ended at once")),
+            "" => Err(io::Error::other("it ended immediately")),
             other => Err(io::Error::other(format!("it said `{other}`"))),
         }
     }

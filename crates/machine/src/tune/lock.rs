@@ -54,7 +54,7 @@ pub enum LockError {
     #[error("the machine is being tuned by {}; nothing was changed", describe(.0.as_ref()))]
     Held(Option<Holder>),
     /// It cannot be made.
-    #[error("cannot make the lock {path}: {source}; {}", without_lock(source))]
+    #[error("cannot create the lock {path}: {source}; {}", without_lock(source))]
     Make {
         /// Which file.
         path: PathBuf,
@@ -181,7 +181,7 @@ pub fn is_held(root: &SysRoot) -> bool {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let folder = path.parent().expect("the lock lies in a folder");
+    let folder = path.parent().expect("the lock is in a folder");
     journal::make_folder(folder)?;
     let file = OpenOptions::new()
         .read(true)

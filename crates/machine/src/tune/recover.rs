@@ -133,7 +133,7 @@ fn discard(root: &SysRoot, journal: Option<&Journal>) -> Recovered {
         let has_outlived = MAY_OUTLIVE_A_BOOT.contains(&change.knob.as_str())
             && change.new.as_ref().is_some_and(is_now)
             && !is_now(&change.old);
-        let why = "firmware may have kept it over the restart".to_owned();
+        let why = "firmware may have kept it through the restart".to_owned();
         has_outlived.then_some(Left { change, now, why })
     };
     let kept = journal.map(saved).unwrap_or_default().into_iter().filter_map(outlived).collect();

@@ -184,11 +184,11 @@ impl<'a> Open<'a> {
         }
         let left = |why: String| Left { change, now: now.clone(), why };
         if !self.touched && self.saved.trace == Trace::Foreign {
-            result.foreign.push(left("somebody else changed it meanwhile".to_owned()));
+            result.foreign.push(left("something else changed it meanwhile".to_owned()));
         } else {
             result.left.push(left(match (self.refusal, now.why_not()) {
                 (Some(refusal), _) => format!("the kernel refused: {refusal}"),
-                (None, None) => "the kernel took the value and did not keep it".into(),
+                (None, None) => "the kernel accepted the value but did not keep it".into(),
                 (None, Some(why_not)) => why_not,
             }));
         }

@@ -70,7 +70,7 @@ pub enum TurnError {
     Journal(#[from] JournalFileError),
 }
 
-/// Why the machine is not left to the guardian, and what became of the machine instead.
+/// Why the machine is not left to the guardian, and what happened to the machine instead.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct NotKept {
     /// Why.

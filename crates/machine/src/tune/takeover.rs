@@ -24,7 +24,7 @@ pub enum RestoreError {
     Journal(#[from] JournalFileError),
     /// The guardian cannot be told to give the machine free.
     #[error(
-        "cannot tell the guardian (process {pid}) to give the machine free: {source}; the machine \
+        "cannot tell the guardian (process {pid}) to release the machine: {source}; the machine \
          is still tuned"
     )]
     Guardian {

@@ -64,7 +64,7 @@ fn a_limit_that_the_kernel_holds_lower_is_left_alone() {
         let plan = planned(&root, &request);
         let target = Target::File(format!("{policy}/scaling_max_freq"));
         let is_planned = plan.changes.iter().any(|change| change.target == target);
-        let is_told = plan.notes.iter().any(|note| note.text.contains("cannot be told"));
+        let is_told = plan.notes.iter().any(|note| note.text.contains("is hidden"));
         assert_eq!((is_planned, is_told), (!is_left, is_left), "{limit} {state} {firmware}");
     };
     let highest = "3200000\n";

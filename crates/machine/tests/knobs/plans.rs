@@ -165,7 +165,7 @@ fn registers_that_nobody_may_write_are_left_with_the_reason() {
         assert!(plan.notes[0].text.contains(why), "{}", plan.notes[0].text);
     };
     // Alder Lake has cores of two kinds.
-    check(with_registers("151"), NoteKind::NotHere, "no register is published");
+    check(with_registers("151"), NoteKind::NotHere, "no register that switches off");
     check(with_registers("85").without("/dev/cpu"), NoteKind::Refused, "modprobe msr");
     let locked = with_registers("85")
         .file("/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -357,7 +357,7 @@ fn smt_stays_on_where_it_would_take_what_is_measured() {
         Situation { root: &root, topology: &topology, cpus, housekeeping, request: &request };
     let plan = plan(&situation).unwrap();
     assert_eq!(plan.changes, []);
-    assert_eq!(plan.notes[0].text, "CPU 3 would go, which is to be measured");
+    assert_eq!(plan.notes[0].text, "CPU 3 would go offline, but it will be measured");
 }
 
 #[test]
@@ -365,7 +365,7 @@ fn a_platform_profile_that_cannot_be_written_back_is_left() {
     let tree = tree(ACPI).file("/sys/firmware/acpi/platform_profile", "custom\n");
     let plan = planned(&SysRoot::new(tree.path()), &only("platform-profile"));
     assert_eq!((plan.changes.len(), plan.notes[0].kind), (0, NoteKind::Refused));
-    assert!(plan.notes[0].text.contains("no way back"), "{}", plan.notes[0].text);
+    assert!(plan.notes[0].text.contains("there is no way back"), "{}", plan.notes[0].text);
 }
 
 #[test]

@@ -217,7 +217,7 @@ fn where_nothing_can_be_divided_the_reason_is_told() {
     check_refused(&unmounted, Refused, "`mount -t resctrl resctrl /sys/fs/resctrl`");
     check_refused(&tree().file(format!("{TOP}/schemata"), "\n"), NotHere, "does not divide them");
     let at_top = |name: &str, text: &str| tree().file(format!("{TOP}/{name}"), format!("{text}\n"));
-    check_refused(&at_top("schemata", "rubbish"), Refused, "holds `rubbish`");
+    check_refused(&at_top("schemata", "rubbish"), Refused, "contains `rubbish`");
     check_refused(
         &tree().unreadable(format!("{TOP}/schemata")),
         Refused,
@@ -236,11 +236,11 @@ fn where_nothing_can_be_divided_the_reason_is_told() {
     let here = tree().file("/proc/self/cpu_resctrl_groups", "res:/pod7\nmon:\n");
     check_refused(&here, Refused, "becalm itself is in the group /pod7");
     let there = group(tree(), "becalm", "", "L3:0=7ff\n");
-    check_refused(&there, Refused, "/sys/fs/resctrl/becalm is there already");
+    check_refused(&there, Refused, "/sys/fs/resctrl/becalm already exists");
     let theirs = group(tree(), "pod7", "2-3", "L3:0=00f\n");
     check_refused(&theirs, Refused, "CPU 3 is in the group pod7");
     let setup = group(tree(), "lock", "", "L3:uninitialized\n");
-    check_refused(&setup, Refused, "what that group has is not known");
+    check_refused(&setup, Refused, "the part of that group is unknown");
     let unnumbered = tree().without(format!("{CPU}/cpu1/cache/index2/id"));
     check_refused(&unnumbered, Refused, "index2/id does not exist here");
     let mut alone = tree();

@@ -28,7 +28,7 @@ pub enum AffinityError {
     #[error(transparent)]
     List(#[from] CpuListError),
     /// It is a list of nothing.
-    #[error("the list has no CPU")]
+    #[error("the list contains no CPU")]
     Empty,
 }
 
@@ -205,6 +205,6 @@ pub enum IsolatedBy {
     BalancedPartition,
     /// A set of CPUs without load balancing, of the first version of control groups.
     UnbalancedSet,
-    /// A set of CPUs of its own, of the first version of control groups.
+    /// A separate set of CPUs, of the first version of control groups.
     OwnSet,
 }

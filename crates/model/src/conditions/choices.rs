@@ -9,7 +9,7 @@ use crate::words::words;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aslr {
-    /// They are, as far as the machine has it.
+    /// They are, as far as the machine supports it.
     #[default]
     On,
     /// They are not, for the process and its children.
@@ -67,14 +67,14 @@ pub enum Padding {
     Fixed,
 }
 
-/// What becomes of disturbed rounds.
+/// What happens to disturbed rounds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnDisturbance {
     /// They are labelled, and used like others.
     #[default]
     Keep,
-    /// They are labelled, discarded and made again, at most a third more rounds in all.
+    /// They are labelled, discarded and repeated, at most a third more rounds in all.
     Redo,
 }
 

@@ -60,7 +60,7 @@ pub enum MembindError {
     #[error("`{0}` is neither auto, off, nor a list of nodes such as 0-1")]
     List(String),
     /// It is a list of nothing.
-    #[error("the list has no node")]
+    #[error("the list contains no node")]
     Empty,
 }
 

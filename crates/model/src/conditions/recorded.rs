@@ -10,8 +10,8 @@ use super::{
 use crate::CpuSet;
 use crate::note::Limit;
 
-/// How the subjects were actually started, after everything that was refused. What nobody knows is absent: of
-/// what another tool measured, that is all of it.
+/// How the subjects were actually started, after everything that was refused. What is unknown is
+/// absent; if another tool measured, that is all of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Conditions {
@@ -20,7 +20,7 @@ pub struct Conditions {
     /// Why these CPUs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub affinity_reason: Option<Described<AffinityReason>>,
-    /// How these CPUs were taken away from everything else; absent if they were not.
+    /// How these CPUs were reserved; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Described<IsolatedCpus>>,
     /// Scheduling class of the subjects: `other`, `fifo:N`, `rr:N`, `batch`, `idle` or `class N`.
@@ -34,7 +34,8 @@ pub struct Conditions {
     /// What the subjects' allocator does with freed memory.
     #[serde(skip_serializing_if = "Malloc::is_left")]
     pub malloc: Malloc,
-    /// NUMA nodes on which the subjects' memory had to lie, as a list; absent where it could lie on any.
+    /// NUMA nodes on which the subjects' memory had to lie, as a list; absent if it could lie on
+    /// any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_nodes: Option<NodeSet>,
     /// Which transparent huge pages the subjects got.
@@ -64,7 +65,8 @@ pub struct Conditions {
     /// How the pace of the subjects' CPU was sampled; absent if it was not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pace: Option<Described<PaceSampling>>,
-    /// What became of disturbed rounds; absent in records from before there was a choice, when all were kept.
+    /// What happened to disturbed rounds; absent in records from before there was a choice, when
+    /// all were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_disturbance: Option<OnDisturbance>,
     /// Names of the environment variables that the subjects saw.
@@ -77,8 +79,8 @@ pub struct Conditions {
     pub knobs: KnobRecord,
 }
 
-/// What was waited for before each round: nothing above these, which are a little more than at the start of the
-/// session. What is absent could not be read.
+/// What was waited for before each round: nothing above these values, which are a little more than
+/// at the start of the session. What is absent could not be read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Settle {
     /// Longest wait, in seconds.
@@ -97,6 +99,6 @@ pub struct Settle {
 /// How the pace of the subjects' CPU was sampled during each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PaceSampling {
-    /// About so many microseconds from one sample to the next.
+    /// About this many microseconds from one sample to the next.
     pub every_us: u64,
 }

@@ -8,7 +8,7 @@ use crate::as_text::as_text;
 /// The scheduling class of a subject.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Scheduler {
-    /// Whatever becalm has, which is the normal time-sharing class unless somebody changed it.
+    /// Whatever becalm has, which is the normal time-sharing class unless something changed it.
     #[default]
     Other,
     /// `SCHED_FIFO` with this priority, 1 to 99: nothing but a higher priority takes the CPU away.

@@ -39,7 +39,7 @@ impl FromStr for ChangeId {
 /// Whether a change is settled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeState {
-    /// Too few values since; it may vanish again.
+    /// Too few values since then; it may vanish again.
     Pending,
     /// Enough values since.
     Confirmed,
@@ -59,7 +59,7 @@ pub struct FirstSeen {
 pub enum Decision {
     /// It is real and known.
     Acknowledged,
-    /// It does not matter, or is none.
+    /// It is not real or does not matter.
     Dismissed {
         /// Why.
         reason: String,
@@ -71,7 +71,7 @@ pub enum Decision {
 pub struct Review {
     /// What was decided.
     pub decision: Decision,
-    /// By whom; empty where nobody said.
+    /// By whom; empty if nobody said.
     pub by: String,
     /// When, in seconds since the Unix epoch.
     pub time: f64,
@@ -82,7 +82,7 @@ pub struct Review {
 pub struct StoredChange {
     /// The first entry of the new level.
     pub entry: EntryId,
-    /// The last entry of the old level: what changed is behind it, up to `entry`.
+    /// The last entry of the old level: the change happened after it, up to `entry`.
     pub last_before: EntryId,
     /// The old level, in the unit of the metric.
     pub before: f64,

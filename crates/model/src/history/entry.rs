@@ -51,11 +51,11 @@ pub struct Entry {
     pub measured: f64,
     /// The commit, where it is known.
     pub commit: Option<Commit>,
-    /// The branch; empty where it is not known.
+    /// The branch; empty if it is unknown.
     pub branch: String,
     /// Whether the working tree had changes that no commit has.
     pub dirty: bool,
-    /// Words that the user gave it, sorted.
+    /// Tags that the user gave it, sorted.
     pub tags: Vec<String>,
     /// What the record says of the machine and of its settings; names such as `cpu_model`, and
     /// `knob.scaling_governor` for a knob, `setting.scheduler` for how subjects were started.

@@ -1,9 +1,9 @@
-//! What was taken away of a history.
+//! What was removed from a history.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was taken away, or would be.
+/// What was removed, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HistoryPrunedDocument")]
 pub struct Pruned {

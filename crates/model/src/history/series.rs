@@ -24,7 +24,7 @@ pub struct SeriesKey {
     pub parameters: Vec<(String, String)>,
     /// The machine, as far as it splits series: see [`super::Entry::fingerprint`].
     pub fingerprint: String,
-    /// The branch; empty where it is not known.
+    /// The branch; empty if it is unknown.
     pub branch: String,
 }
 

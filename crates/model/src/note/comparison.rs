@@ -1,11 +1,11 @@
-//! What has to be known of one comparison.
+//! What the reader has to know about one comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Verdict;
 
-/// What has to be known of one comparison.
+/// What the reader has to know about one comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ComparisonNote {
@@ -43,7 +43,7 @@ pub enum ComparisonNote {
         /// What the comparison is worth then.
         worth: CutOffWorth,
     },
-    /// The pace of the core is not known during some rounds, and so not allowed for.
+    /// The pace of the core is unknown during some rounds, and so not allowed for.
     PaceUnknown {
         /// How many rounds.
         rounds: u32,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Interruption;
 use crate::Verdict;
 
-/// What has to be known of what a gate or a job judged.
+/// What the reader has to know about what a gate or a job judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum GateNote {
@@ -188,7 +188,7 @@ pub enum Earlier {
     LastValue,
 }
 
-/// What to do about what a gate says. Commits are absent where they are not known.
+/// What to do about what a gate says. Commits are absent if they are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum GateAdvice {

@@ -1,9 +1,9 @@
-//! What has to be known of files of other tools.
+//! What the reader has to know about files of other tools.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What has to be known of a file of another tool, or of several put together.
+/// What the reader has to know about a file of another tool, or of several put together.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ImportNote {

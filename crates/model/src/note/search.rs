@@ -1,11 +1,11 @@
-//! What has to be known of a bisection, of a plan, and of files that are compared.
+//! What the reader has to know about a bisection, a plan, and files that are compared.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Verdict;
 
-/// What has to be known of a bisection.
+/// What the reader has to know about a bisection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum BisectNote {
@@ -15,7 +15,7 @@ pub enum BisectNote {
     EndsAlike {
         /// What is said of them by metric, the first few.
         verdicts: Vec<(Verdict, String)>,
-        /// After so many rounds.
+        /// After this many rounds.
         rounds: u32,
     },
     /// The ends differ in several metrics.
@@ -92,7 +92,7 @@ pub enum Age {
     New,
 }
 
-/// What has to be known of a plan.
+/// What the reader has to know about a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PlanNote {
@@ -116,7 +116,7 @@ pub enum PlanNote {
         /// Whether they count all the same.
         count: bool,
     },
-    /// What a value inside a process costs is not known.
+    /// What a value inside a process costs is unknown.
     CostInside,
     /// The pilot has little of the highest level.
     RoughPilot {

@@ -1,9 +1,9 @@
-//! What has to be known of the subjects and the course of a session.
+//! What the reader has to know about the subjects and the course of a session.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What has to be known of the subjects and the course of a session.
+/// What the reader has to know about the subjects and the course of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SessionNote {

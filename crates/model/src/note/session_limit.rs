@@ -47,7 +47,7 @@ pub enum SessionLimit {
     NotBusy,
     /// The machine slept meanwhile, which undoes some settings and says nothing.
     Suspended {
-        /// For so many seconds.
+        /// For this many seconds.
         seconds: u64,
     },
     /// The machine was to be tuned, and this user may not.
@@ -57,7 +57,7 @@ pub enum SessionLimit {
     },
     /// The service of the machine has put it back before the session ended.
     PutBackEarly {
-        /// After so many seconds, which is its limit; nothing where its process was lost.
+        /// After this many seconds, which is its limit; nothing if its process was lost.
         seconds: Option<u64>,
     },
     /// A mitigation could not be had in a run.
@@ -70,7 +70,7 @@ pub enum SessionLimit {
 /// Counters that are not there, or not whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CounterLimit {
-    /// Their names; none where there are no counters at all.
+    /// Their names; none if there are no counters at all.
     pub counters: Vec<String>,
     /// Why.
     #[serde(flatten)]

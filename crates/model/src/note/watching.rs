@@ -16,7 +16,7 @@ pub enum TraceLimit {
         /// Of how many.
         of: u64,
     },
-    /// What a page fault costs outside the kernel's events is not known.
+    /// What a page fault costs outside the kernel's events is unknown.
     FaultCost,
     /// The kernel does not trace the CPU's own interrupts.
     OwnInterrupts,
@@ -32,9 +32,9 @@ pub enum TraceLimit {
     },
     /// A signal stopped it.
     Stopped {
-        /// After so many seconds.
+        /// After this many seconds.
         after: f64,
-        /// Of so many.
+        /// Of this many.
         of: f64,
     },
 }
@@ -76,7 +76,7 @@ pub enum ProbeLimit {
     },
 }
 
-/// What is not known of how a machine is built.
+/// What is unknown of how a machine is built.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TopologyLimit {
@@ -87,7 +87,7 @@ pub enum TopologyLimit {
         /// What is.
         source: String,
     },
-    /// Which CPUs may be used is not known.
+    /// Which CPUs may be used is unknown.
     AllowedUnknown {
         /// Why.
         error: String,
@@ -108,7 +108,7 @@ pub enum TopologyLimit {
         /// Those of which CPUs.
         cpus: CpuSet,
     },
-    /// Cores are not known.
+    /// Cores are unknown.
     CoresGuessed {
         /// Those of which CPUs.
         cpus: CpuSet,

@@ -1,4 +1,4 @@
-//! What becomes of runs that fail.
+//! What happens to runs that fail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

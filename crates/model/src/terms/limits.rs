@@ -12,13 +12,13 @@ use crate::seconds;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RoundLimits {
-    /// Exactly so many rounds.
+    /// Exactly this many rounds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rounds: Option<u32>,
-    /// At least so many.
+    /// At least this many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_rounds: Option<u32>,
-    /// At most so many.
+    /// At most this many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_rounds: Option<u32>,
     /// No further round after this time, in seconds from the beginning of the session.

@@ -1,4 +1,4 @@
-//! Going on with a session under other terms.
+//! Continuing a session under other terms.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Terms;
 
 /// Further runs would be made in another way than those before: together they would be no sample of anything.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{field} was {then}, now it is {now}: the runs before were made in another way")]
+#[error("{field} was {then}, now it is {now}: the earlier runs were made differently")]
 pub struct OtherRuns {
     /// The field of [`super::RunTerms`] that differs.
     pub field: String,

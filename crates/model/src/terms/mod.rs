@@ -51,7 +51,7 @@ pub struct Terms {
     pub metrics_json: Vec<String>,
     /// Which of them decide.
     pub primary: Primary,
-    /// What becomes of runs that fail.
+    /// What happens to runs that fail.
     pub failure: FailurePolicy,
     /// Seconds after which a run is cut off; its time is then a lower bound.
     #[serde(with = "seconds::optional", skip_serializing_if = "Option::is_none")]

@@ -33,7 +33,7 @@ pub enum TuneWait {
     /// Not at all.
     #[default]
     No,
-    /// For so many seconds.
+    /// For this many seconds.
     For(
         #[serde(with = "seconds")]
         #[schemars(with = "f64")]
@@ -124,7 +124,7 @@ pub struct RunTerms {
     pub settle: Option<Duration>,
     /// Whether the pace of the subjects' CPU is sampled.
     pub pace: Pace,
-    /// What becomes of disturbed rounds.
+    /// What happens to disturbed rounds.
     pub on_disturbance: OnDisturbance,
     /// How far the machine is tuned for the session.
     pub tune: Option<TuneProfile>,

@@ -11,7 +11,7 @@ use crate::seconds;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// After exactly so many rounds, with one look at the end that spends the whole error.
+    /// After exactly this many rounds, with one look at the end that spends the whole error.
     Rounds(u32),
     /// When the goal is reached, at the latest when the budget is used up.
     Until {

@@ -1,4 +1,5 @@
-//! A bisection: what `becalm bisect --json` prints, and what it goes on from after an interruption.
+//! A bisection: what `becalm bisect --json` prints, and what it continues from after an
+//! interruption.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,10 +23,10 @@ pub struct BisectDocument {
     pub started_at: f64,
     /// The command that is measured.
     pub command: Vec<String>,
-    /// The terms of its steps; absent where an earlier version wrote it.
+    /// The terms of its steps; absent if an earlier version wrote it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub terms: Option<Terms>,
-    /// How commits are built; absent where they are not.
+    /// How commits are built; absent if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
     /// The probability that ends the search.
@@ -46,7 +47,7 @@ pub struct BisectDocument {
     /// How the bad end compares with the good one: `slower` or `faster`; absent until that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<String>,
-    /// How far it is.
+    /// The state of the search.
     pub state: BisectState,
     /// The programs of the commits that were built.
     pub built: Vec<BuiltDocument>,
@@ -56,18 +57,18 @@ pub struct BisectDocument {
     pub steps: Vec<BisectStepDocument>,
     /// Probability of each commit to be the first of the new level, those below one in a thousand left out.
     pub candidates: Vec<CandidateDocument>,
-    /// The answer; absent where there is none.
+    /// The answer; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found: Option<FoundDocument>,
-    /// What the reader has to know; without sentences where the search is kept.
+    /// What the reader has to know; without sentences in a saved search.
     pub notes: Vec<Worded<Note>>,
 }
 
-/// How far a search is.
+/// The state of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BisectState {
-    /// Not at its end.
+    /// Not finished.
     Running,
     /// The commit is known.
     Found,
@@ -121,7 +122,8 @@ pub struct CommitDocument {
 pub struct BuiltDocument {
     /// Its number.
     pub commit: usize,
-    /// Ids of the content of its programs, equal for equal programs; absent where the program is not of the build.
+    /// Ids of the content of its programs, equal for equal programs; absent if the program is not
+    /// of the build.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<String>,
 }
@@ -153,7 +155,7 @@ pub struct BisectRoundDocument {
     pub commit: f64,
     /// Whether the commit ran before the good end.
     pub commit_first: bool,
-    /// Seed of the layout that both ran; absent where there is one.
+    /// Seed of the layout that both ran; absent if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub layout: Option<u32>,
 }
@@ -167,7 +169,7 @@ pub struct CandidateDocument {
     pub probability: f64,
 }
 
-/// The commit that was found, or the group of which nothing can tell which it is.
+/// The commit that was found, or the group of commits that cannot be separated.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundDocument {
     /// Number of the first commit of the group.
@@ -176,7 +178,7 @@ pub struct FoundDocument {
     pub to: usize,
     /// Probability that the first commit of the new level is among them.
     pub probability: f64,
-    /// Ratio of the new level to the old, with its interval; absent where the metric is exact.
+    /// Ratio of the new level to the old, with its interval; absent if the metric is exact.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ratio: Option<RatioInterval>,
 }

@@ -15,21 +15,21 @@ pub struct BootDocument {
     /// Release of the kernel that runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
-    /// The file that says what the kernel was built with.
+    /// The file with the configuration of the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options_from: Option<String>,
     /// The parameters, in order.
     pub parameters: Vec<BootParameter>,
     /// The parameters as one line.
     pub line: String,
-    /// How each boot loader takes them; what is used here comes first.
+    /// How each boot loader takes them; the one in use here comes first.
     pub loaders: Vec<BootLoader>,
-    /// Further parameters that guides recommend; in the line only where they were asked for.
+    /// Further parameters that guides recommend; part of the line only if requested.
     #[serde(default)]
     pub options: Vec<BootOption>,
-    /// What cannot be had from this kernel, as sentences.
+    /// What this kernel does not support, as sentences.
     pub missing: Vec<String>,
-    /// What the parameters cost, and traps, as sentences.
+    /// What the parameters cost, and their pitfalls, as sentences.
     pub warnings: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub struct BootOption {
     pub helps: String,
     /// What it costs, as a sentence fragment.
     pub costs: String,
-    /// The first kernel that knows it, where that matters.
+    /// The first kernel that supports it, if that matters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel: Option<String>,
 }
@@ -66,9 +66,9 @@ pub struct BootOption {
 pub enum BootAdvice {
     /// Where it helps.
     Sometimes,
-    /// Becalm does the same without a restart.
+    /// becalm does the same without a restart.
     NotNeeded,
-    /// Better not.
+    /// Not recommended.
     Against,
 }
 
@@ -79,7 +79,7 @@ pub struct BootLoader {
     pub name: String,
     /// Whether this machine seems to use it.
     pub found: bool,
-    /// The file of its own that becalm would write; absent where there is no folder for one.
+    /// The file of its own that becalm would write; absent if there is no folder for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// What to write, or where to add the line.

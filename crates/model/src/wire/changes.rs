@@ -12,7 +12,7 @@ pub struct ChangesDocument {
     pub schema: String,
     /// `becalm`, `otava` or `edpelt`.
     pub engine: String,
-    /// How many series were looked at.
+    /// How many series were examined.
     pub series: usize,
     /// Those that have too few values for any change to be confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,10 +59,10 @@ pub struct ChangePointDocument {
     pub history: Option<ChangeInHistoryDocument>,
 }
 
-/// Where a change is in a history, and what is known of it there.
+/// Where a change is in a history, and what is known about it there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeInHistoryDocument {
-    /// Its name, as `becalm changes dismiss` and the others take it: series and entry.
+    /// Its id, for `becalm changes dismiss` and others: series and entry.
     pub id: String,
     /// Number of the series.
     pub series: i64,
@@ -80,16 +80,16 @@ pub struct ChangeInHistoryDocument {
     pub fingerprint: String,
     /// First entry of the new level.
     pub entry: i64,
-    /// Its commit; `null` where it is not known.
+    /// Its commit; `null` if it is unknown.
     pub commit: Option<String>,
-    /// The last commit that surely has the old level; the change is behind it.
+    /// The last commit that surely has the old level; the change happened after it.
     pub after_commit: Option<String>,
     /// The first commit that surely has the new level.
     pub until_commit: Option<String>,
     /// The entry with which the change was first seen.
     pub first_seen_entry: i64,
-    /// When becalm first reported it, by the clock, in seconds since the Unix epoch; the present time where it
-    /// is not kept.
+    /// When becalm first reported it, by the clock, in seconds since the Unix epoch; the present
+    /// time if it is not saved.
     pub first_seen: f64,
     /// `open`, `acknowledged` or `dismissed`.
     pub review: String,

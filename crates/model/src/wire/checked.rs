@@ -8,7 +8,7 @@ use crate::RecordKind;
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::terms::{Goal, Stop, Terms};
 
-/// Refuses numbers that are none of what they stand for.
+/// Refuses numbers that cannot be what they claim to be.
 pub(super) fn check_numbers<R>(document: &Document<R>) -> Result<(), ReadError> {
     let Document { confidence, margin, .. } = *document;
     if !is_confidence(confidence) {

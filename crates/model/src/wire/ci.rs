@@ -10,14 +10,14 @@ use crate::ci::{CiCommit, CiLine, CiReport, CiResult, CiRule, Conclusion, is_ci_
 use crate::note::{Interruption, Note};
 use crate::verdict::RatioInterval;
 
-/// What a job of continuous integration found out.
+/// The result of a job of continuous integration.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CiDocument {
     /// `becalm/ci/1`.
     pub schema: String,
     /// Which job.
     pub id: String,
-    /// What it says as a whole; follows from the rest.
+    /// The conclusion; follows from the rest.
     pub conclusion: Conclusion,
     /// What was compared with.
     pub base: CiCommit,
@@ -36,7 +36,7 @@ pub struct CiDocument {
     pub rounds: u32,
     /// What was measured, worst first.
     pub benchmarks: Vec<CiLine>,
-    /// The machine, in words.
+    /// The machine in a few words.
     pub machine: String,
     /// The command line that does the same elsewhere, word by word.
     pub reproduce: Vec<String>,
@@ -52,7 +52,7 @@ pub struct CiDocument {
 pub enum CiMessage {
     /// Base and head are the same.
     Identical(Worded<Note>),
-    /// It could not.
+    /// The measurement failed.
     Failed(Worded<Interruption>),
 }
 
@@ -75,7 +75,8 @@ pub enum CiReadError {
     },
     /// A unit that could be more than a unit where it is shown.
     #[error(
-        "the unit {0:?} is none that is posted: at most 40 letters, digits, spaces and any of /%._-^*()°"
+        "the unit {0:?} cannot be posted: at most 40 letters, digits, spaces and any of \
+         /%._-^*()° are allowed"
     )]
     Unit(String),
 }
@@ -296,7 +297,7 @@ mod tests {
         assert!(with("/version", "1 @all".into()).starts_with("version is 1 @all"));
         for unit in ["@all", "[a](//x)", "http://x", "#1", "<b>", "a\nb", &"s".repeat(41)] {
             let told = with("/benchmarks/0/unit", unit.into());
-            assert!(told.contains("is none that is posted"), "{told}");
+            assert!(told.contains("cannot be posted"), "{told}");
         }
     }
 

@@ -19,7 +19,7 @@ pub struct DiffDocument {
     pub schema: String,
     /// Confidence of all verdicts together.
     pub confidence: f64,
-    /// Smallest relative change that matters to the user, where a suite says no other.
+    /// Smallest relative change that matters to the user, if a suite sets no other.
     pub margin: f64,
     /// The comparisons; `rounds` is the number of processes, or of layouts, of the side that has fewer, or
     /// in one session that of the rounds or layouts that pair them.
@@ -37,7 +37,7 @@ pub struct DiffedDocument {
     /// The comparison.
     #[serde(flatten)]
     pub comparison: ComparisonDocument,
-    /// What each side has, whether or not anything can be concluded.
+    /// What each side has, even if nothing can be concluded.
     #[serde(flatten)]
     pub middles: Middles,
 }
@@ -49,8 +49,9 @@ pub struct Middles {
     pub old: Option<f64>,
     /// That of the new side.
     pub new: Option<f64>,
-    /// New over old less 1: of the ratio where there is one, otherwise of the medians, and that decides nothing. `null`
-    /// without both medians, where the old one is not above 0, and where runs were cut off.
+    /// New over old less 1: of the ratio if there is one, otherwise of the medians, which decides
+    /// nothing. `null` without both medians, if the old one is not above 0, and if runs were cut
+    /// off.
     pub change: Option<f64>,
 }
 

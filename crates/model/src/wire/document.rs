@@ -80,10 +80,11 @@ pub struct Document<R = Vec<RunDocument>> {
     /// How well the runs were traced; absent if they were not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceNoteDocument>,
-    /// What the tool that was imported from concluded itself.
+    /// What the imported tool concluded itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub summaries: Vec<SummaryDocument>,
-    /// What was measured, with the raw runs in time order; nothing where all sides of a comparison are one program.
+    /// What was measured, with the raw runs in time order; nothing if all sides of a comparison are
+    /// one program.
     pub subjects: Vec<SubjectDocument<R>>,
 }
 
@@ -107,7 +108,7 @@ pub struct ComparisonDocument {
     pub candidate: String,
     /// Name of the metric.
     pub metric: String,
-    /// The function inside a harness that the metric is of; absent where it is of the whole process.
+    /// The function inside a harness that the metric is of; absent if it is of the whole process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub benchmark: Option<String>,
     /// Unit of the metric; empty for plain counts.
@@ -119,9 +120,9 @@ pub struct ComparisonDocument {
     pub verdict: Verdict,
     /// Rounds used; layouts, where there are several.
     pub rounds: u32,
-    /// Rounds left out.
+    /// Rounds that were not used.
     pub discarded_rounds: u32,
-    /// Smallest relative change that could have been resolved.
+    /// Smallest relative change that was detectable.
     pub noise_floor: Option<f64>,
     /// Whether this comparison decides the exit code.
     #[serde(default)]
@@ -129,7 +130,7 @@ pub struct ComparisonDocument {
     /// Confidence of this interval after correction for several comparisons and looks.
     #[serde(default)]
     pub confidence: f64,
-    /// Rounds that are missing for a decision, where that is known.
+    /// Rounds that are missing for a decision, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rounds_needed: Option<u64>,
     /// What the reader has to know.
@@ -175,7 +176,7 @@ pub struct EstimateDocument {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ConditionsDocument {
-    /// What is known of it.
+    /// What is known about it.
     #[serde(flatten)]
     pub known: Conditions,
     /// What could not be controlled or observed.
@@ -193,10 +194,10 @@ pub struct SubjectDocument<R = Vec<RunDocument>> {
     /// Parameter values by name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parameters: Vec<(String, String)>,
-    /// Which build of a repository it is; absent where it is none.
+    /// Which build of a repository it is; absent if it is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<Revision>,
-    /// What the suite says that it is a benchmark of; absent where it is of none.
+    /// What the suite says that it is a benchmark of; absent if it is of none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<SubjectTerms>,
     /// Runs in time order.
@@ -207,14 +208,14 @@ pub struct SubjectDocument<R = Vec<RunDocument>> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct RunDocument {
-    /// Round, from 0. A round made in place of a discarded one has a number of its own.
+    /// Round, from 0. A round that replaces a discarded one has its own number.
     pub round: u32,
     /// Place in the round, from 0.
     pub order: u32,
     /// Whether this was a warm-up run.
     #[serde(skip_serializing_if = "is_false")]
     pub warmup: bool,
-    /// Whether the run belongs to a round that was disturbed and made again; no estimate uses it.
+    /// Whether the run belongs to a round that was disturbed and repeated; no estimate uses it.
     #[serde(skip_serializing_if = "is_false")]
     pub discarded: bool,
     /// Seconds from the start of the session to the release of the process.
@@ -245,7 +246,7 @@ pub struct RunDocument {
     /// Iterations that the program timed itself, in seconds and in time order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub iterations: Vec<f64>,
-    /// Exit code; `null` when ended by a signal, and where an imported file does not tell it.
+    /// Exit code; `null` if it was ended by a signal, or if an imported file does not say.
     pub exit_code: Option<i32>,
     /// Signal that ended the process.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,13 +256,13 @@ pub struct RunDocument {
     pub timed_out: bool,
     /// Bytes of padding in the environment.
     pub padding: u32,
-    /// The link seed of the build that ran; absent where there was one build.
+    /// The link seed of the build that ran; absent if there was one build.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<u32>,
     /// What happened on the machine meanwhile, by the names of the evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evidence: BTreeMap<String, f64>,
-    /// Who took time from it, with `--trace`.
+    /// What took time from it, with `--trace`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TracedRun>,
 }

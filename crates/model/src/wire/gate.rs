@@ -10,7 +10,7 @@ use super::worded::{Worded, Words, worded};
 use crate::gate::{GateBy, GateReport, GateResult};
 use crate::note::{GateAdvice, GateReason, Note};
 
-/// What a gate says, and of what.
+/// What a gate decided, and about what.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct GateDocument {
     /// `becalm/gate/1`.
@@ -21,7 +21,7 @@ pub struct GateDocument {
     pub confidence: f64,
     /// What was judged, the worst first.
     pub results: Vec<GateResultDocument>,
-    /// What to do next; `null` where nothing is to be done.
+    /// What to do next; `null` if there is nothing to do.
     pub next: Option<Worded<GateAdvice>>,
     /// What the reader has to know.
     pub notes: Vec<Worded<Note>>,
@@ -54,7 +54,7 @@ pub struct GateResultDocument {
     pub ratio_high: Option<f64>,
     /// Largest relative change for the worse that the rule lets through; `null` for a limit.
     pub margin: Option<f64>,
-    /// Smallest relative change for the worse that the history of this series can tell from noise.
+    /// Smallest relative change for the worse that is detectable in the history of this series.
     pub resolves: Option<f64>,
     /// How many earlier values of the level there are.
     pub earlier: Option<usize>,

@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use super::HISTORY_SCHEMA;
 use crate::history::{Entry, Point, Pruned, Series};
 
-/// Entries or series of a history, or what was taken away of it.
+/// Entries or series of a history, or what was removed from it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryDocument {
     /// `becalm/history/1`.
     pub schema: String,
     /// Facts that split series.
     pub split: Vec<String>,
-    /// The entries in time order, where these were asked for.
+    /// The entries in time order, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub entries: Vec<HistoryEntryDocument>,
-    /// The series, where these were asked for.
+    /// The series, if requested.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub series: Vec<HistorySeriesDocument>,
-    /// What was taken away, of `prune`.
+    /// What was removed, by `prune`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pruned: Option<Pruned>,
 }
@@ -33,19 +33,19 @@ pub struct HistoryEntryDocument {
     pub entry: i64,
     /// When the measuring began, in seconds since the Unix epoch.
     pub measured: f64,
-    /// The commit; `null` where it is not known.
+    /// The commit; `null` if it is unknown.
     pub commit: Option<String>,
     /// When it was committed, in seconds since the Unix epoch.
     pub commit_time: Option<f64>,
-    /// The branch; empty where it is not known.
+    /// The branch; empty if it is unknown.
     pub branch: String,
     /// Whether the working tree had changes that no commit has.
     pub dirty: bool,
-    /// Words that the user gave it.
+    /// Tags that the user gave it.
     pub tags: Vec<String>,
     /// The machine, as far as it splits series: equal texts may be compared.
     pub fingerprint: String,
-    /// What was known of the machine and of its settings.
+    /// What was known about the machine and its settings.
     pub facts: BTreeMap<String, String>,
     /// Whether its whole record is still kept.
     pub has_record: bool,
@@ -70,7 +70,7 @@ pub struct HistorySeriesDocument {
     pub fingerprint: String,
     /// The branch.
     pub branch: String,
-    /// Whether it is what the benchmark is about.
+    /// Whether it is the main metric of the benchmark.
     pub main: bool,
     /// How many values it has.
     pub points: usize,

@@ -73,7 +73,7 @@ pub enum LogError {
         source: serde_json::Error,
     },
     /// A run of a subject that the header does not have.
-    #[error("line {line} speaks of subject {subject}, but there are only {subjects}")]
+    #[error("line {line} refers to subject {subject}, but there are only {subjects}")]
     Subject {
         /// Line number, from 1.
         line: usize,
@@ -173,7 +173,7 @@ mod tests {
         let error = read_log(&format!("{HEADER}\nrubbish\n{RUN}\n")).unwrap_err();
         assert!(error.to_string().starts_with("line 2 is not a run"), "{error}");
         let error = read_log(&format!("{HEADER}\n{}\n", RUN.replace(":0,", ":3,"))).unwrap_err();
-        assert_eq!(error.to_string(), "line 2 speaks of subject 3, but there are only 1");
+        assert_eq!(error.to_string(), "line 2 refers to subject 3, but there are only 1");
         let error = read_log(&format!("{HEADER}\n{RUN}\n{RUN}\n")).unwrap_err();
         assert!(error.to_string().starts_with("`A` has two runs of round 0"), "{error}");
     }

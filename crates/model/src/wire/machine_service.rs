@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct MachineServiceDocument {
     /// `becalm/machine-service/1`.
     pub schema: String,
-    /// Who has it; nothing where it is free.
+    /// Who has it; nothing if it is free.
     pub holder: Option<MachineHolderDocument>,
     /// Who waits, the next one first.
     pub waiting: Vec<MachineWaiterDocument>,
     /// Names of the profiles that users may have.
     pub profiles: Vec<String>,
-    /// Most CPUs that a user may take away from everybody else.
+    /// Most CPUs that a user may reserve.
     pub isolated_cpus: usize,
     /// For how many seconds a user may have the machine.
     pub limit: u64,
@@ -23,7 +23,7 @@ pub struct MachineServiceDocument {
 /// Who has the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineHolderDocument {
-    /// User id; nothing where the service has not given it.
+    /// User id; nothing if the service has not given it.
     pub uid: Option<u32>,
     /// Login name, where it is known.
     pub user: Option<String>,
@@ -31,7 +31,7 @@ pub struct MachineHolderDocument {
     pub pid: u32,
     /// Its command, without arguments.
     pub command: String,
-    /// For how many seconds it has been so.
+    /// For how many seconds it has had the machine.
     pub held: Option<u64>,
     /// After how many seconds the service takes it back.
     pub left: Option<u64>,

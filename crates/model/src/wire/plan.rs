@@ -19,12 +19,12 @@ pub struct PlanDocument {
     pub unit: String,
     /// The levels, the highest first.
     pub levels: Vec<PlanLevelDocument>,
-    /// What is wanted.
+    /// The goal.
     pub goal: PlanGoalDocument,
     /// The cheapest numbers that reach it; absent when no number does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<PlanChoiceDocument>,
-    /// Iterations to leave out at the start of every run.
+    /// Iterations to skip at the start of every run.
     pub warmup_iterations: usize,
     /// What the reader has to know, as sentences.
     pub notes: Vec<Worded<Note>>,
@@ -35,27 +35,28 @@ pub struct PlanDocument {
 pub struct PlanLevelDocument {
     /// `layout` (where each round ran another one), `round`, `run` or `iteration`.
     pub level: String,
-    /// Variance of the logarithms that arises here: a relative variance. Negative when there is too
-    /// little of it to be seen. Where a change is to be found, that of the log ratio of two runs in a round.
+    /// Variance of the logarithms that arises here: a relative variance. Negative if it is too
+    /// small to be visible. In a plan that detects a change, that of the log ratio of two runs in a
+    /// round.
     pub variance: f64,
     /// Independent differences that it was estimated from.
     pub df: usize,
-    /// Seconds that one repetition takes beside what is repeated inside it.
+    /// Seconds that one repetition takes, in addition to what is repeated inside it.
     pub cost: f64,
     /// Repetitions in the pilot, inside one of the level above; the mean where they differ.
     pub pilot: f64,
 }
 
-/// What is wanted.
+/// The goal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanGoalDocument {
-    /// Half width of the interval, as a share; absent when a change is to be found.
+    /// Half width of the interval, as a share; absent in a plan that detects a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<f64>,
-    /// Relative change to be found.
+    /// Relative change to detect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detect: Option<f64>,
-    /// How likely it is to be found.
+    /// Probability of detecting it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<f64>,
     /// Confidence.
@@ -74,11 +75,12 @@ pub struct PlanChoiceDocument {
     pub counts_low: Option<u32>,
     /// See `counts_low`.
     pub counts_high: Option<u32>,
-    /// Rounds after which half of the comparisons have ended, if the change is as large as it is to be; absent when
-    /// none is to be found.
+    /// Rounds after which half of the comparisons have ended, if the change is as large as
+    /// expected; absent in other plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual: Option<u32>,
-    /// Half width of the interval of a comparison after all rounds, as a share; likewise.
+    /// Half width of the interval of a comparison after all rounds, as a share; absent in other
+    /// plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub noise_floor: Option<f64>,
 }

@@ -11,8 +11,9 @@ use crate::note::Limit;
 pub struct ProbeDocument {
     /// `becalm/noise-probe/1`.
     pub schema: String,
-    /// Who looked: `clock` (a thread that reads the clock), `tracer` (the kernel's osnoise tracer) or `hwlat` (its hwlat
-    /// tracer, which tells of each stretch of 50 ms the longest gap only).
+    /// How it was measured: `clock` (a thread that reads the clock), `tracer` (the kernel's osnoise
+    /// tracer) or `hwlat` (its hwlat tracer, which reports of each stretch of 50 ms only the
+    /// longest gap).
     pub source: String,
     /// Shortest gap between two readings that counts as an interruption.
     pub threshold: f64,
@@ -24,8 +25,8 @@ pub struct ProbeDocument {
     pub cpus: Vec<ProbedCpu>,
     /// The CPUs in the order of the time that they lose, the quietest first.
     pub ranking: Vec<RankedCpu>,
-    /// How often firmware took all CPUs meanwhile (system management interrupts); absent where the processor does not
-    /// count it.
+    /// How often firmware took all CPUs meanwhile (system management interrupts); absent if the
+    /// processor does not count it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smis: Option<u64>,
     /// Where the ranking was saved for the choice of CPUs; absent if it was not.
@@ -42,8 +43,8 @@ pub struct ProbedCpu {
     pub cpu: u32,
     /// How long it was watched.
     pub duration: f64,
-    /// Mean distance between readings that nothing came between; shorter noise cannot be seen.
-    /// Absent where the tracer read.
+    /// Mean distance between uninterrupted readings; shorter noise is not visible. Absent if the
+    /// tracer read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<f64>,
     /// Time in gaps.
@@ -60,13 +61,13 @@ pub struct ProbedCpu {
     pub classes: Vec<LengthClass>,
     /// The same in finer bins (1, 2, 5, 10 ...); empty ones at both ends are left out.
     pub histogram: Vec<LengthBin>,
-    /// How often another thread took the CPU from the reader; absent where the tracer read.
+    /// How often another thread took the CPU from the reader; absent if the tracer read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preemptions: Option<u64>,
-    /// Time that the hypervisor took meanwhile, by the kernel's account in steps of 10 ms.
+    /// Time that the hypervisor took meanwhile, according to the kernel, in steps of 10 ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steal: Option<f64>,
-    /// What the tracer saw come between.
+    /// The causes that the tracer saw.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counters: Option<TracerCounters>,
     /// The stretches of watching, in the order of time.
@@ -76,7 +77,7 @@ pub struct ProbedCpu {
 /// Gaps of one order of magnitude.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LengthClass {
-    /// They are at least so long.
+    /// They are at least this long.
     pub from: f64,
     /// And shorter than this; absent for the last class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -92,7 +93,7 @@ pub struct LengthClass {
 /// Gaps in one bin of the histogram.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LengthBin {
-    /// They are at least so long, up to where the next bin begins.
+    /// They are at least this long, up to where the next bin begins.
     pub from: f64,
     /// How many.
     pub count: u64,
@@ -100,7 +101,7 @@ pub struct LengthBin {
     pub lost: f64,
 }
 
-/// Interferences that a tracer of the kernel counted.
+/// Interruptions that a tracer of the kernel counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracerCounters {
     /// Gaps without any: the firmware or the hypervisor.
@@ -148,7 +149,7 @@ pub struct ProbeWindow {
 pub struct RankedCpu {
     /// The kernel's number.
     pub cpu: u32,
-    /// 0 for the quietest CPUs; CPUs of one tier cannot be told apart.
+    /// 0 for the quietest CPUs; CPUs of one tier cannot be distinguished.
     pub tier: usize,
     /// Share of the time that was lost: the time in gaps over the duration.
     pub lost_share: f64,
@@ -160,8 +161,8 @@ pub struct RankedCpu {
     pub high: Option<f64>,
 }
 
-/// The ranking of CPUs that the choice of CPUs takes into account while it is about this boot of this
-/// machine.
+/// The ranking of CPUs that becalm takes into account when it chooses CPUs, during this boot of
+/// this machine.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuNoiseDocument {
     /// `becalm/cpu-noise/1`.
@@ -170,11 +171,11 @@ pub struct CpuNoiseDocument {
     pub boot_id: String,
     /// The kernel, as `uname -r` prints it.
     pub kernel: String,
-    /// The model of the CPU; empty where the kernel names none.
+    /// The model of the CPU; empty if the kernel names none.
     pub cpu_model: String,
     /// When it was measured, in seconds since 1970.
     pub measured_at: u64,
-    /// Who looked: `clock` or `tracer`.
+    /// How it was measured: `clock` or `tracer`.
     pub source: String,
     /// Scheduling class of the reader.
     pub scheduler: String,

@@ -387,12 +387,12 @@ mod tests {
             (MINIMAL.replace(r#""margin": 0.01"#, r#""margin": -3"#), "the margin is -3"),
             (
                 terms(r#"{"confidence": 7}"#),
-                "the terms.confidence is 7; it has to be between 0 and 1",
+                "the terms.confidence is 7; it must be between 0 and 1",
             ),
             (terms(r#"{"margin": -1}"#), "the terms.margin is -1"),
             (
                 terms(r#"{"stop": {"rounds": 0}}"#),
-                "the terms.stop is 0; it has to be at least 1 round",
+                "the terms.stop is 0; it must be at least 1 round",
             ),
             (
                 MINIMAL.replace(r#""ratio": 1.021"#, r#""ratio": -5"#),

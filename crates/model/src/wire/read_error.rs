@@ -36,7 +36,7 @@ pub enum ReadError {
         round: u32,
     },
     /// A number that no session has written.
-    #[error("the {what} is {value}; it has to be {range}")]
+    #[error("the {what} is {value}; it must be {range}")]
     Range {
         /// What it stands for.
         what: String,

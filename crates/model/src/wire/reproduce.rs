@@ -14,8 +14,8 @@ pub struct ReproduceDocument {
     pub article: ArticleDocument,
     /// Whether fewer and shorter runs were made than the article's experiment needs (`--quick`).
     pub quick: bool,
-    /// What ended it before its time; absent where nothing did. Rows with too few runs by then are left
-    /// out, and experiments that were not begun are not there.
+    /// What ended it before its time; absent if nothing did. Rows with too few runs by then are
+    /// left out, and experiments that were not begun are not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interrupted: Option<String>,
     /// Facts about this machine, as in a record.
@@ -52,8 +52,8 @@ pub struct ExperimentDocument {
     pub rows: Vec<ReproducedRow>,
     /// Whether the distributions are part of the comparison.
     pub histogram: bool,
-    /// What else the machine did during the runs; absent where the kernel does not say it, and for tables that are
-    /// of the runs of another.
+    /// What else the machine did during the runs; absent if the kernel does not say it, and for
+    /// tables that are of the runs of another.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadDocument>,
     /// Where the figures here say the opposite of the article's.

@@ -1,7 +1,7 @@
 //! Shape of `becalm.toml`: the benchmarks of a repository, and how each is measured.
 //!
-//! Nothing here is filled in or checked beyond its shape: what a benchmark does not say comes from
-//! `[defaults]`, and what that does not say from the command line.
+//! Nothing here is filled in or checked beyond its shape: what a benchmark does not set comes from
+//! `[defaults]`, and what that does not set from the command line.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -23,8 +23,8 @@ pub const SUITE_VERSION: u32 = 1;
 pub struct SuiteDocument {
     /// Version of the format: 1.
     pub version: u32,
-    /// What holds for every benchmark that does not say otherwise. Variables of `env` are added to those of
-    /// a benchmark; everything else is replaced by what the benchmark says.
+    /// Defaults for every benchmark. Variables of `env` are added to those of a benchmark;
+    /// everything else is replaced by what the benchmark sets.
     #[serde(default)]
     pub defaults: SuiteBenchmark,
     /// The benchmarks, by name.
@@ -33,42 +33,42 @@ pub struct SuiteDocument {
     /// Where results are kept over time, and what makes a series of them.
     #[serde(default)]
     pub history: SuiteHistory,
-    /// When a change of level in a history is one.
+    /// The rules by which a change of level in a history is a change.
     #[serde(default)]
     pub changes: SuiteChanges,
-    /// When `becalm gate` says no.
+    /// When `becalm gate` fails.
     #[serde(default)]
     pub gate: SuiteGate,
 }
 
-/// When `becalm gate` says no.
+/// When `becalm gate` fails.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SuiteGate {
-    /// Largest relative change for the worse that is let through, such as `2%`.
+    /// Largest relative change for the worse that passes, such as `2%`.
     pub margin: Option<SuiteShare>,
-    /// Which changes of level in the history are not let through; without it those that are confirmed.
+    /// Which changes of level in the history fail; by default those that are confirmed.
     pub changes: Option<SuiteGateChanges>,
-    /// What holds for single benchmarks, metrics, or metrics of benchmarks: by name, the latter as
+    /// Rules for single benchmarks, metrics, or metrics of benchmarks: by name, the latter as
     /// `BENCHMARK/METRIC`.
     pub rules: BTreeMap<String, SuiteGateRule>,
 }
 
-/// What holds for one benchmark or metric.
+/// The rule for one benchmark or metric.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SuiteGateRule {
-    /// Largest relative change for the worse that is let through.
+    /// Largest relative change for the worse that passes.
     pub margin: Option<SuiteShare>,
-    /// Largest value that is let through, in a unit of the metric: `250ms`, `12MiB`.
+    /// Largest value that passes, in a unit of the metric: `250ms`, `12MiB`.
     pub max: Option<SuiteValue>,
-    /// Smallest value that is let through.
+    /// Smallest value that passes.
     pub min: Option<SuiteValue>,
-    /// Which changes of level are not let through.
+    /// Which changes of level fail.
     pub changes: Option<SuiteGateChanges>,
 }
 
-/// Which changes of level a gate does not let through.
+/// Which changes of level make a gate fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SuiteGateChanges {
@@ -76,15 +76,15 @@ pub enum SuiteGateChanges {
     Confirmed,
     /// Also those that are pending.
     Pending,
-    /// All are let through.
+    /// None: all pass.
     None,
 }
 
-/// When a change of level in a history is one.
+/// The rules by which a change of level in a history is a change.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SuiteChanges {
-    /// Smallest relative change of level that is told, such as `2%`.
+    /// Smallest relative change of level to report, such as `2%`.
     pub margin: Option<SuiteShare>,
     /// The same for single benchmarks and metrics, by name.
     pub margins: BTreeMap<String, SuiteShare>,
@@ -99,47 +99,48 @@ pub struct SuiteHistory {
     /// A file, from the folder of this one, or a PostgreSQL URL. Without it `.becalm/history.db` at the top of
     /// the repository.
     pub store: Option<String>,
-    /// The branch that is looked at if none is named; without it `main`.
+    /// The branch that is used if none is named; by default `main`.
     pub branch: Option<String>,
     /// Facts that split series: values that differ in one of them are never compared.
     pub split: Option<Vec<String>>,
-    /// Facts whose change is told beside a series.
+    /// Facts whose change is reported beside a series.
     pub annotate: Option<Vec<String>>,
 }
 
-/// One benchmark, or what holds for all of them.
+/// One benchmark, or the defaults for all of them.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SuiteBenchmark {
-    /// What is run: one line, split into words like a shell would but without running one, or a list of
-    /// words. `{NAME}` stands for a value of the parameter of that name, here and in `filter`, `env`,
-    /// `folder`, `input` and the commands around the runs.
+    /// What is run: one line, which becalm splits into words like a shell without running one, or a
+    /// list of words. `{NAME}` is replaced by a value of the parameter of that name, here and in
+    /// `filter`, `env`, `folder`, `input` and the commands around the runs.
     pub command: Option<SuiteCommand>,
-    /// The harness that the command is a program of, which times benchmarks of its own: `auto`, or a name
-    /// that `becalm run --harness` takes.
+    /// The harness that the command is a program of, which times benchmarks of its own: `auto`, or
+    /// a name that `becalm run --harness` accepts.
     pub harness: Option<String>,
-    /// Which benchmarks of the harness to run, written as it wants it.
+    /// Which benchmarks of the harness to run, in the harness's own syntax.
     pub filter: Option<String>,
     /// How long each benchmark of the harness may be timed in one process, such as `100ms`.
     pub harness_time: Option<SuiteDuration>,
     /// Parameters with their values: every combination is measured, under the name `NAME size=10`.
     pub parameters: Option<BTreeMap<String, Vec<SuiteValue>>>,
-    /// What the benchmark is about: metrics that becalm records (`wall_time`, `max_rss`, `instructions`), or
-    /// that are read from its output; with a harness the measures of its benchmarks, such as `B/op`.
+    /// The main metrics of the benchmark: metrics that becalm records (`wall_time`, `max_rss`,
+    /// `instructions`), or that are read from its output; with a harness the measures of its
+    /// benchmarks, such as `B/op`.
     #[serde(deserialize_with = "metrics")]
     #[schemars(with = "Option<Vec<MetricSchema>>")]
     pub metrics: Option<Vec<SuiteMetric>>,
-    /// Variables that it sees beside those of becalm.
+    /// Variables that it sees in addition to those of becalm.
     pub env: Option<BTreeMap<String, SuiteValue>>,
     /// The folder that it starts in, from that of this file.
     pub folder: Option<String>,
-    /// Command (by `sh -c`) once before the warm-up.
+    /// Command (run with `sh -c`) once before the warm-up.
     pub setup: Option<String>,
     /// Command before each run.
     pub prepare: Option<String>,
     /// Command after each run.
     pub conclude: Option<String>,
-    /// Command once after the last run, also after a failed one.
+    /// Command once after the last run, even if one failed.
     pub cleanup: Option<String>,
     /// File for its standard input, from its folder.
     pub input: Option<String>,
@@ -149,12 +150,12 @@ pub struct SuiteBenchmark {
     pub warmup: Option<u32>,
     /// Time for its measured runs, such as `10s`: no further one starts after it.
     pub budget: Option<SuiteDuration>,
-    /// Measured runs, at most where there is a budget too.
+    /// Measured runs; a maximum if there is a budget too.
     #[schemars(range(min = 1))]
     pub rounds: Option<u32>,
     /// Smallest relative change that matters, such as `2%`.
     pub margin: Option<SuiteShare>,
-    /// Words by which `--tag` chooses it.
+    /// Tags, by which `--tag` chooses it.
     pub tags: Option<Vec<String>>,
 }
 
@@ -168,13 +169,14 @@ pub enum SuiteCommand {
     Words(Vec<String>),
 }
 
-/// One metric that a benchmark is about.
+/// One main metric of a benchmark.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteMetric {
     /// Its name.
     pub name: String,
-    /// Regular expression that finds it in the output: the first group counts, of several matches the last.
+    /// Regular expression that finds it in the output: the first group is the value, and of several
+    /// matches the last counts.
     #[serde(default)]
     pub regex: Option<String>,
     /// JSON pointer that finds it in the output.
@@ -346,7 +348,7 @@ impl<'de> Deserialize<'de> for SuiteShare {
     }
 }
 
-/// A metric by its name alone, or with all that is said of it.
+/// A metric by its name alone, or with all its settings.
 struct MetricEntry(SuiteMetric);
 
 impl<'de> Deserialize<'de> for MetricEntry {
@@ -379,7 +381,7 @@ fn metrics<'de, D: Deserializer<'de>>(
 }
 
 impl SuiteMetric {
-    /// Returns a metric of which nothing but its name is said.
+    /// Returns a metric with a name only.
     pub fn named(name: &str) -> Self {
         Self {
             name: name.to_owned(),

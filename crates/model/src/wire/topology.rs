@@ -129,10 +129,10 @@ pub struct TopologyNode {
     /// The kernel knows no nodes: this one stands for the whole machine.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub assumed: bool,
-    /// The CPUs nearest to its memory, where it has none of its own; absent where they are not known.
+    /// The CPUs nearest to its memory, where it has none of its own; absent if they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub near: Vec<u32>,
-    /// What its memory is: `cxl` or `persistent`; absent for plain memory and where it is not known.
+    /// What its memory is: `cxl` or `persistent`; absent for plain memory and if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// The kernel's number of the tier of its memory; a smaller one is faster.
@@ -165,10 +165,10 @@ pub struct TopologyDevice {
     pub kind: String,
     /// What the kernel calls what is on it: `eth0`, `nvme0n1`; none without a driver.
     pub names: Vec<String>,
-    /// Its NUMA node; absent where the kernel does not know.
+    /// Its NUMA node; absent if the kernel does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<usize>,
-    /// Online CPUs that are near; absent where the kernel does not know.
+    /// Online CPUs that are near; absent if the kernel does not know.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpus: Option<Vec<u32>>,
 }

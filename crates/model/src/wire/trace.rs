@@ -46,7 +46,7 @@ pub struct TraceDocument {
     /// The CPUs that were watched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<WatchedCpu>,
-    /// What tracing itself costs; absent where it was not measured.
+    /// What tracing itself costs; absent if it was not measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<TraceCost>,
     /// How well it was traced.

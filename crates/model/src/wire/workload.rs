@@ -40,7 +40,7 @@ pub struct WorkloadDocument {
 /// One of several tasks that ran at the same time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkloadTaskDocument {
-    /// The CPU that it was put on; absent where the scheduler chose.
+    /// The CPU that it was put on; absent if the scheduler chose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u32>,
     /// Seconds per iteration in time order.
@@ -51,7 +51,7 @@ pub struct WorkloadTaskDocument {
 #[derive(Debug, thiserror::Error)]
 pub enum WorkloadReadError {
     /// It is not the document.
-    #[error("the output of a workload is not what was expected: {0}")]
+    #[error("unexpected output of a workload: {0}")]
     Json(#[from] serde_json::Error),
     /// It is of another version.
     #[error(transparent)]

@@ -79,7 +79,7 @@ fn tables(report: &CiReport, room: usize) -> String {
     }
     if !same.is_empty() {
         let n = counted(same.len(), "benchmark");
-        let are = if same.len() == 1 { "is" } else { "are" };
+        let are = becalm_model::is_are(same.len());
         let folded = table(&same, with_metric, room.saturating_sub(out.len() + 200));
         let _ = write!(
             out,
@@ -100,7 +100,7 @@ fn table(lines: &[&CiLine], with_metric: bool, room: usize) -> String {
         let text = markdown_row(&row(line, with_metric), line.standing);
         if index >= MOST_ROWS || out.len() + text.len() > room {
             let left = quantity::count(lines.len() - index, "further line");
-            let _ = writeln!(out, "\n{} left out here.", left.replace(quantity::NBSP, " "));
+            let _ = writeln!(out, "\n{} not shown here.", left.replace(quantity::NBSP, " "));
             break;
         }
         out.push_str(&text);
@@ -295,7 +295,7 @@ mod tests {
         report.reproduce = vec!["w".repeat(100_000)];
         let comment = ci_comment(&report, None);
         assert!(comment.len() < 65_000, "{}", comment.len());
-        assert!(comment.contains("further lines left out here."), "{}", &comment[..3000]);
+        assert!(comment.contains("further lines not shown here."), "{}", &comment[..3000]);
         assert!(comment.ends_with("<sub>becalm `0.1.0`</sub>\n"), "the end is there");
     }
 }

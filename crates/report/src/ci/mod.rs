@@ -1,7 +1,9 @@
-//! What a job of continuous integration says: a comment, a summary, a line for a status, a message for a chat.
+//! What a job of continuous integration reports: a comment, a summary, a line for a status, a
+//! message for a chat.
 //!
-//! Names come from benchmarks and commits that anybody may have written, and the texts are posted with the
-//! rights of the project: names stand in inline code only, where nothing is a link, a mention or HTML.
+//! Names come from benchmarks and commits that anybody may have written, and the texts are posted
+//! with the rights of the project: names appear in inline code only, where nothing is a link, a
+//! mention or HTML.
 
 mod comment;
 mod plot;

@@ -1,4 +1,5 @@
-//! The changes of benchmarks under each other, drawn with characters: no service has to host an image.
+//! The changes of benchmarks one below the other, drawn with characters: no service has to host an
+//! image.
 
 use std::fmt::Write as _;
 
@@ -53,7 +54,7 @@ pub(super) fn plot(lines: &[&CiLine], with_metric: bool) -> String {
     out
 }
 
-/// How far a line has to be drawn; ends that nobody knows are cut.
+/// How far a line has to be drawn; unknown ends are cut.
 fn reach(ratio: &RatioInterval) -> f64 {
     let far = |end: f64| if end.is_finite() && end > 0.0 { (end - 1.0).abs() } else { 0.0 };
     let estimate = far(ratio.estimate);
@@ -61,7 +62,7 @@ fn reach(ratio: &RatioInterval) -> f64 {
     far(ratio.low).max(far(ratio.high)).min(estimate.mul_add(3.0, 0.02)).max(estimate)
 }
 
-/// Rounds up to a number that is easily read.
+/// Rounds up to a number that is easy to read.
 fn round_up(share: f64) -> f64 {
     let power = 10f64.powf(share.log10().floor());
     let steps = [1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0];

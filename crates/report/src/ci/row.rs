@@ -13,9 +13,9 @@ const WIDEST_NAME: usize = 80;
 /// What a reader sees of a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Row {
-    /// Verdict: `slower`, `worse`, `not decided` ...
+    /// Verdict: `slower`, `worse`, `undecided` ...
     pub(super) verdict: &'static str,
-    /// The benchmark, and its metric where `with_metric` was asked for.
+    /// The benchmark, and its metric if `with_metric` was asked for.
     pub(super) name: String,
     /// Median of the base with its unit.
     pub(super) base: String,
@@ -25,7 +25,7 @@ pub(super) struct Row {
     pub(super) change: String,
     /// Its interval.
     pub(super) interval: String,
-    /// What the base differs from itself.
+    /// How far the base differs from itself.
     pub(super) noise: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) fn verdict(line: &CiLine) -> &'static str {
         Standing::Improvement => sentence::verdict_word(&metric, Verdict::Faster),
         Standing::Tolerated => "within what is allowed",
         Standing::Doubtful => "no more than the noise",
-        Standing::Inconclusive => "not decided",
+        Standing::Inconclusive => "undecided",
         Standing::Equivalent => "equivalent",
     }
 }

@@ -17,7 +17,7 @@ use crate::width::{printable, shorten};
 /// GitHub refuses longer descriptions of a status; GitLab takes 255 characters.
 const LONGEST_STATUS: usize = 140;
 
-/// Says what a job came to. `mark` makes names safe for where they are put.
+/// Says what the result of a job is. `mark` makes names safe for where they are put.
 pub(super) fn headline(report: &CiReport, mark: impl Fn(&str) -> String) -> String {
     let with_metric = has_several_metrics(report.lines());
     let of = |wanted: Standing| report.lines().iter().filter(move |line| line.standing == wanted);
@@ -41,7 +41,7 @@ pub(super) fn headline(report: &CiReport, mark: impl Fn(&str) -> String) -> Stri
     let open = all - of(Standing::Equivalent).count() - of(Standing::Tolerated).count();
     match report.conclusion {
         Conclusion::Identical => "the programs are identical; nothing was measured".to_owned(),
-        Conclusion::Failed => "could not measure".to_owned(),
+        Conclusion::Failed => "the measurement failed".to_owned(),
         Conclusion::Regressed if improvements.is_empty() => say(&regressions, Verdict::Slower),
         Conclusion::Regressed => {
             let better = common_word(&improvements, Verdict::Faster);
@@ -49,7 +49,7 @@ pub(super) fn headline(report: &CiReport, mark: impl Fn(&str) -> String) -> Stri
         }
         Conclusion::Improved => say(&improvements, Verdict::Faster),
         Conclusion::Undecided if all == 0 => "nothing was measured".to_owned(),
-        Conclusion::Undecided => format!("no change found; {open} of {all} not decided"),
+        Conclusion::Undecided => format!("no change found; {open} of {all} undecided"),
         Conclusion::Unchanged if of(Standing::Tolerated).next().is_some() => {
             "no change beyond what is allowed".to_owned()
         }
@@ -86,14 +86,14 @@ pub(super) fn noise_sentence(lines: &[CiLine]) -> String {
         "base against itself: no noise at all".to_owned()
     } else {
         format!(
-            "base against itself: intervals of at most ±{}, so smaller changes may stay unseen",
+            "base against itself: intervals of at most ±{}, so smaller changes may go undetected",
             quantity::percent(floor)
         )
     };
     match n {
         0 => resolved,
         _ => format!(
-            "{resolved}; {} seemed to differ from itself, and no change counts there that is not beyond that",
+            "{resolved}; {} seemed to differ from itself, so there only a larger change counts",
             quantity::count(n, "line")
         ),
     }
@@ -185,7 +185,7 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
     page.finish()
 }
 
-/// Says whether a name alone does not tell a line.
+/// Says whether a name alone is ambiguous.
 pub(super) fn has_several_metrics(lines: &[CiLine]) -> bool {
     lines.windows(2).any(|two| two[0].metric != two[1].metric)
 }

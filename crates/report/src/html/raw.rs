@@ -59,7 +59,7 @@ pub(crate) fn runs(out: &mut String, record: &Record, labels: &Labels, disturbed
             remarks.push("warm-up".to_owned());
         }
         if run.discarded {
-            remarks.push("discarded, made again".to_owned());
+            remarks.push("discarded, repeated".to_owned());
         }
         if !run.outcome.is_success() {
             remarks.push(outcomes::describe(run.outcome));

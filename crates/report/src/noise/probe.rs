@@ -40,13 +40,13 @@ fn report<'a>(document: &ProbeDocument, style: &'a Style) -> Page<'a> {
     page.section("Interruptions per second, by length");
     page.table(&classes(document, style));
     if document.cpus.iter().any(|cpu| cpu.counters.is_some()) {
-        page.section("What came between, per second, as the kernel counted it");
+        page.section("Causes per second, as the kernel counted them");
         page.table(&counters(document));
     }
     if let Some(smis) = document.smis {
         page.gap();
         page.say(&format!(
-            "Firmware took all CPUs {smis} times meanwhile (system management interrupts)."
+            "Firmware took all CPUs {smis} times during the probe (system management interrupts)."
         ));
     }
     for cpu in drawn(document) {
@@ -64,7 +64,8 @@ fn report<'a>(document: &ProbeDocument, style: &'a Style) -> Page<'a> {
         page.say_as(
             Role::Hint,
             &format!(
-                "Saved to {place}: until the next boot the choice of CPUs takes it into account."
+                "Saved to {place}: until the next boot, becalm takes it into account when it \
+                 chooses CPUs."
             ),
         );
     }
@@ -88,9 +89,9 @@ fn terms(document: &ProbeDocument, style: &Style) -> String {
         "tracer" => "By the kernel's osnoise tracer".to_owned(),
         "hwlat" => {
             return format!(
-                "By the kernel's hwlat tracer, with interrupts switched off: what comes between is firmware or a \
-                 hypervisor. Of each stretch of 50 ms it tells the longest gap of {} or more, so the time lost is a \
-                 lower bound.",
+                "By the kernel's hwlat tracer, with interrupts disabled, so only firmware or a \
+                 hypervisor can interrupt it. Of each stretch of 50 ms it reports only the \
+                 longest gap of {} or more, so the time lost is a lower bound.",
                 edge(document.threshold, style)
             );
         }
@@ -178,7 +179,8 @@ fn counters(document: &ProbeDocument) -> Table {
     table
 }
 
-/// Writes a rate with two significant digits, and none that nobody could count.
+/// Writes a rate with two significant digits, and no digit that the number of events does not
+/// support.
 fn rate(per_second: f64) -> String {
     match per_second {
         0.0 => "0".to_owned(),
@@ -248,13 +250,13 @@ fn edge(seconds: f64, style: &Style) -> String {
     format!("{:.0} {}", seconds / scale.factor(), scale.unit())
 }
 
-/// Says which CPUs are quieter, and which cannot be told apart.
+/// Says which CPUs are quieter, and which cannot be distinguished.
 fn order(ranking: &[RankedCpu]) -> Vec<String> {
     let tiers = ranking.iter().map(|ranked| ranked.tier).max().unwrap_or(0) + 1;
     if tiers == 1 {
         return vec![format!(
-            "This probe cannot tell {} apart: their intervals overlap, or they differ by less than \
-             0.01{NBSP}% of the time.",
+            "This probe cannot distinguish {}: their intervals overlap, or they differ by less \
+             than 0.01{NBSP}% of the time.",
             count(ranking.len(), "CPU")
         )];
     }
@@ -371,8 +373,8 @@ mod tests {
           Quietest: CPU 1 (0.09 .. 0.11 %).
           Noisier: CPU 0 (1.8 .. 2.2 %).
 
-        Saved to /var/lib/becalm/cpu-noise.json: until the next boot the choice of CPUs
-        takes it into account.
+        Saved to /var/lib/becalm/cpu-noise.json: until the next boot, becalm takes it
+        into account when it chooses CPUs.
 
         Limits
           - Something could not be done.
@@ -415,7 +417,7 @@ mod tests {
         let mut document = document();
         document.ranking.iter_mut().for_each(|ranked| ranked.tier = 0);
         let text = probe_text(&document, &Style::PLAIN);
-        assert!(text.contains("cannot tell 2 CPUs apart"), "{text}");
+        assert!(text.contains("cannot distinguish 2 CPUs"), "{text}");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::quantity::{Scale, percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// Returns every table with the article's figures above this machine's, and what was left out.
+/// Returns every table with the article's figures above this machine's, and what was skipped.
 pub fn reproduce_text(document: &ReproduceDocument, style: &Style) -> String {
     report(document, style).finish()
 }
@@ -40,7 +40,8 @@ fn report<'a>(document: &ReproduceDocument, style: &'a Style) -> Page<'a> {
         page.gap();
         page.say_as(
             Role::Warning,
-            "Quick: so few runs, and so short ones, that the figures of this machine say nothing.",
+            "Quick: the runs are so few and so short that the figures of this machine mean \
+             nothing.",
         );
     }
     if let Some(why) = &document.interrupted {
@@ -88,7 +89,7 @@ fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
         let why = row.left_out.as_ref()?;
         Some((row.name.as_str(), why.as_str()))
     }));
-    remarks(page, "Left out here", &left_out);
+    remarks(page, "Skipped here", &left_out);
     let notes = experiment.rows.iter().flat_map(|row| {
         let is_measured = row.left_out.is_none();
         row.notes.iter().filter(move |_| is_measured).map(|note| (row.name.as_str(), note.as_str()))
@@ -96,7 +97,7 @@ fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
     remarks(page, "Differences", &grouped(notes));
 }
 
-/// Share of the CPUs from which others make the figures.
+/// Share of the CPUs from which the load of others determines the figures.
 const BUSY: f64 = 0.05;
 
 /// Says what else the machine did, and where the figures contradict the article.
@@ -116,7 +117,9 @@ fn caveats(page: &mut Page<'_>, experiment: &ExperimentDocument) {
         if others.max(stolen) >= BUSY {
             page.say_as(
                 Role::Warning,
-                &format!("{load} This machine was busy: its figures are those of its load, too."),
+                &format!(
+                    "{load} This machine was busy, so its figures include the effect of that load."
+                ),
             );
         } else {
             page.say(&load);
@@ -152,7 +155,7 @@ fn table(experiment: &ExperimentDocument, style: &Style) -> Table {
             name = "";
         }
         if row.left_out.is_some() {
-            table.push([name.into(), Cell::of(Role::Hint, "left out")]);
+            table.push([name.into(), Cell::of(Role::Hint, "skipped")]);
         } else {
             let shown = |figure: &FigureDocument| {
                 Some(number(*row.here.get(&figure.name)?, &figure.unit, style))
@@ -173,8 +176,8 @@ fn stated_text(text: &str, style: &Style) -> String {
     if style.unicode { text.replace(" us", " \u{b5}s") } else { text.to_owned() }
 }
 
-/// Writes a figure. Each has the unit that suits it: an article's nanoseconds and this machine's milliseconds
-/// stand in one column.
+/// Writes a figure. Each has the unit that suits it: an article's nanoseconds and this machine's
+/// milliseconds share a column.
 fn number(value: f64, unit: &str, style: &Style) -> String {
     match unit {
         "share" => share(value),
@@ -215,7 +218,7 @@ fn times(value: f64) -> String {
     format!("{value:.decimals$} x")
 }
 
-/// Writes a share with three digits that mean something: `9.29 %`, `0.044 %`.
+/// Writes a share with three significant digits: `9.29 %`, `0.044 %`.
 fn share(value: f64) -> String {
     let percent = value * 100.0;
     let decimals = match percent.abs() {
@@ -329,15 +332,15 @@ mod tests {
         Step by step
         10 runs of 200 bursts.
 
-          configuration                  mean       CV
-          untuned          article   99.60 us   2.72 %
-                           here      320.0 us   21.0 %
-          and performance  article   54.90 us   0.79 %
-                           left out
-          and turbo off    left out
-          and isolated     here      310.0 us  0.044 %
+          configuration                 mean       CV
+          untuned          article  99.60 us   2.72 %
+                           here     320.0 us   21.0 %
+          and performance  article  54.90 us   0.79 %
+                           skipped
+          and turbo off    skipped
+          and isolated     here     310.0 us  0.044 %
 
-        Left out here:
+        Skipped here:
           - and performance / and turbo off: the host sets frequencies
 
         Differences:
@@ -424,8 +427,7 @@ mod tests {
         assert_eq!(
             busy,
             [
-                "Meanwhile other programs used 40 % of these CPUs (median over the runs, at most 60 %); the hypervisor \
-                 took 2 %. This machine was busy: its figures are those of its load, too.",
+                "Meanwhile other programs used 40 % of these CPUs (median over the runs, at most 60 %); the hypervisor took 2 %. This machine was busy, so its figures include the effect of that load.",
                 "",
                 "These figures contradict the article:",
                 "  - page_faults rose to 1.20 x here from \"untuned\" to \"and mlock\", and to 0.20 x in the article",

@@ -60,7 +60,7 @@ pub(super) fn side_by_side(samples: &[(&str, Vec<f64>)], unit: &Unit, style: &St
             let all = values.len();
             let largest = values.iter().copied().fold(f64::MIN, f64::max);
             let note = format!(
-                "{name}: {} of {all} values lie beyond these bins; the largest is {}",
+                "{name}: {} of {all} values are beyond these bins; the largest is {}",
                 below + above,
                 scale.with_unit(largest).replace(NBSP, " ")
             );

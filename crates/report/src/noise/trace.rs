@@ -12,36 +12,36 @@ use crate::sentence;
 use crate::style::{Role, Style};
 use crate::{escape, notes};
 
-/// Culprits with a smaller share than this are told in one line together.
+/// Culprits with a smaller share than this share one line.
 const SMALL_SHARE: f64 = 0.001;
 
-/// Culprits that get a line of their own, at most.
+/// How many culprits get their own line.
 const MOST_CULPRITS: usize = 10;
 
-/// Most of the small ones that are named.
+/// How many of the small ones are named.
 const MOST_SMALL: usize = 6;
 
-/// Culprits over all runs that are told in a report without a part of its own for them.
+/// How many culprits over all runs a report names if it has no section for them.
 const MOST_IN_NOTES: usize = 5;
 
-/// Runs that are told one by one, at most; the longest ones.
+/// How many runs are reported one by one, the longest ones.
 const MOST_RUNS: usize = 12;
 
-/// What is known of the cost of a trace.
+/// What is known about the cost of a trace.
 #[derive(Debug, Clone, Copy)]
 pub enum TraceCostTold<'a> {
     /// It was measured.
     Measured(&'a TraceCost),
-    /// It was to be measured, in too few rounds; so many are needed, if that can be told.
+    /// It should have been measured, but there were too few rounds; this many are needed, if known.
     TooFewRounds(Option<u64>),
-    /// The command measures it, and was told not to.
+    /// The command measures it, but a flag turned that off.
     LeftOut,
     /// The command does not measure it.
     Elsewhere,
 }
 
-/// Says which runs of a traced session were held up and by whom, who took most over all, and what the
-/// trace itself cost if that was measured.
+/// Says which runs of a traced session were delayed and by whom, who took most over all, and what
+/// the trace itself cost if that was measured.
 pub fn trace_text(
     record: &Record,
     trace: &Trace,
@@ -89,7 +89,7 @@ fn report<'a>(
     if explanation.runs == 0 {
         page.say_as(Role::Warning, "No run was traced.");
     } else if explanation.longer.is_empty() {
-        page.say("No run was held up by anything that the others were not held up by as well.");
+        page.say("No run was delayed by anything that did not delay the others as well.");
     }
     let mut told: Vec<&LongerRun> = explanation.longer.iter().collect();
     told.sort_by(|a, b| b.longer.total_cmp(&a.longer));
@@ -126,17 +126,20 @@ fn report<'a>(
                 Some(needed) => format!(": {needed} are needed"),
                 None => String::new(),
             };
-            page.say_as(Role::Hint, &format!("Too few rounds tell what it costs{needed}."));
+            page.say_as(
+                Role::Hint,
+                &format!("There are too few rounds to know what it costs{needed}."),
+            );
         }
         TraceCostTold::LeftOut => {
             page.say_as(
                 Role::Hint,
-                "What it costs was not measured: leave out --no-cost for that.",
+                "What it costs was not measured; to measure it, drop --no-cost.",
             );
         }
         TraceCostTold::Elsewhere => page.say_as(
             Role::Hint,
-            "What it costs was not measured here: `becalm noise trace -- COMMAND` does.",
+            "What it costs was not measured; `becalm noise trace -- COMMAND` measures it.",
         ),
     }
     for limit in &trace.limits {
@@ -145,7 +148,7 @@ fn report<'a>(
     page
 }
 
-/// Says what kept whom from each CPU while nothing was measured.
+/// Says what took time on each CPU while nothing was measured.
 pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Style) -> String {
     watched(cpus, all, trace, style).finish()
 }
@@ -170,7 +173,7 @@ fn watched<'a>(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &'a Sty
         let share = if cpu.window > 0.0 { used / cpu.window } else { 0.0 };
         let longest = cpu.taken.iter().map(|taken| taken.longest).fold(0.0, f64::max);
         page.item(&format!(
-            "CPU {}: {} of its time would be missing, {} at most in one piece",
+            "CPU {}: a program would have lost {} of its time, {} at most in one piece",
             cpu.cpu,
             percent(share),
             span(longest, style.unicode)
@@ -189,8 +192,8 @@ fn watched<'a>(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &'a Sty
     page
 }
 
-/// Returns a sentence for each run that was held up, and for those who took most over all runs, without
-/// full stops: for reports that have no part of their own for it.
+/// Returns a sentence for each run that was delayed, and for those who took most over all runs,
+/// without full stops: for reports that have no section for it.
 pub fn trace_texts(record: &Record, explanation: &Explanation) -> Vec<String> {
     let longer = explanation.longer.iter().map(|one| longer_text(record, one, true));
     let large = explanation.worst.iter().filter(|one| one.share >= SMALL_SHARE);
@@ -326,13 +329,7 @@ mod tests {
         let trace = Trace { events: 12, ..Trace::default() };
         assert_eq!(
             watch_text(&cpus, &all, &trace, &Style::PLAIN),
-            "Who uses the CPUs (10.0 s watched)\n\n\
-             \x20 - CPU 1: 5 % of its time would be missing, 2.5 ms at most in one piece\n\n\
-             By name\n\n\
-             \x20 - virtio0-req.0 interrupt (36): 5 % of the time (500 ms, 50.0 ms at most in\n\
-             \x20   one piece). Move it.\n\
-             \x20 - 0.01 % together: kworker/1:2 (writeback) 0.01 %\n\n\
-             12 events, none lost.\n"
+            "Who uses the CPUs (10.0 s watched)\n\n\x20 - CPU 1: a program would have lost 5 % of its time, 2.5 ms at most in one\n\x20   piece\n\nBy name\n\n\x20 - virtio0-req.0 interrupt (36): 5 % of the time (500 ms, 50.0 ms at most in\n\x20   one piece). Move it.\n\x20 - 0.01 % together: kworker/1:2 (writeback) 0.01 %\n\n12 events, none lost.\n"
         );
     }
 
@@ -356,7 +353,7 @@ mod tests {
         let html = trace_html(&record, &[], &trace, &explanation, cost);
         let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}: {html}"));
         assert!(place("Who took the time") < place("virtio0-req.0 interrupt (36): 5"));
-        assert!(place("leave out --no-cost") < place("<h2>Results</h2>"));
+        assert!(place("drop --no-cost") < place("<h2>Results</h2>"));
         let markdown = trace_report_markdown(&record, &[], &trace, &explanation, cost);
         assert!(markdown.starts_with("## Who took the time") && markdown.contains("- becalm "));
     }
@@ -378,7 +375,7 @@ mod tests {
             TraceCostTold::Measured(&cost),
             &Style::PLAIN,
         );
-        assert!(text.contains("No run was held up"), "{text}");
+        assert!(text.contains("No run was delayed"), "{text}");
         assert!(text.contains("It changes cpu_time by +0.20 % (-0.10 % .. +0.50 %): 20"), "{text}");
         assert!(text.contains("7 events, 3 lost."), "{text}");
     }
@@ -392,12 +389,12 @@ mod tests {
             let text = trace_text(&record, &trace, &explanation, cost, &Style::PLAIN);
             assert!(text.replace('\n', " ").contains(expected), "{text}");
         };
-        check(TraceCostTold::LeftOut, "leave out --no-cost");
+        check(TraceCostTold::LeftOut, "drop --no-cost");
         check(
             TraceCostTold::TooFewRounds(Some(6)),
-            "Too few rounds tell what it costs: 6 are needed.",
+            "There are too few rounds to know what it costs: 6 are needed.",
         );
-        check(TraceCostTold::Elsewhere, "`becalm noise trace -- COMMAND` does.");
+        check(TraceCostTold::Elsewhere, "`becalm noise trace -- COMMAND` measures it.");
     }
 
     #[test]
@@ -411,8 +408,7 @@ mod tests {
             .replace('\\', "");
         assert_eq!(
             text,
-            "- Over all runs, kworker/1:2 (writeback): 5 % of the time (500 ms in 3 of 4 runs, 50.0 ms at \
-             most in one piece)\n"
+            "- Over all runs, kworker/1:2 (writeback): 5 % of the time (500 ms in 3 of 4 runs, 50.0 ms at most in one piece)\n"
         );
     }
 

@@ -1,12 +1,12 @@
-//! What a short report says of notes and limits: a word for what nobody could see here, and which notes it leaves to
-//! the whole report.
+//! How a short report shows notes and limits: a word for what could not be observed here, and which
+//! notes it leaves to the whole report.
 
 use becalm_model::{
     ComparisonNote, EvidenceLimit, Limit, Note, PlacementLimit, SessionLimit, SessionNote, Unseen,
 };
 
-/// Returns a word for what a limit keeps from being seen or controlled. A limit without one says more about the results
-/// than that, and needs its sentence.
+/// Returns a word for what a limit prevents from being observed or controlled. A limit without such
+/// a word says more about the results, and needs its sentence.
 pub(crate) fn unseen(limit: &Limit) -> Option<String> {
     match limit {
         Limit::Evidence(limit) => evidence(limit).map(str::to_owned),
@@ -45,7 +45,7 @@ fn evidence(limit: &EvidenceLimit) -> Option<&'static str> {
     }
 }
 
-/// Reports whether a limit is of no account for the results: it only says what an observation costs.
+/// Reports whether a limit does not matter for the results: it only says what an observation costs.
 pub(crate) fn is_aside(limit: &Limit) -> bool {
     matches!(limit, Limit::Evidence(EvidenceLimit::Dear { .. }))
 }

@@ -1,4 +1,4 @@
-//! What is said of one comparison.
+//! The sentences about one comparison.
 
 use becalm_model::{ComparisonNote, CutOffWorth, Observation, WallTimeReason};
 
@@ -12,71 +12,90 @@ pub(super) fn sentence(note: &ComparisonNote) -> String {
             format!("{} have a {metric} of zero or less, which has no ratio", in_rounds(*rounds))
         }
         N::NotExact { metric } => format!(
-            "{metric} was called exact but differs between runs of the same subject; it is treated as a \
-             measured value"
+            "{metric} was declared exact but differs between runs of the same subject, so it is \
+             treated as a measured value"
         ),
-        N::NoErrorLeft => "nothing was decided: the session ended before its first look, or earlier looks have \
-                           spent what it may err"
-            .to_owned(),
+        N::NoErrorLeft => {
+            "undecided: the session ended before its first look, or earlier looks have used up \
+             its error"
+                .to_owned()
+        }
         N::TooFew { of, usable, needed } => too_few(*of, *usable, *needed),
-        N::Steps => "the values move in steps, or never, and nothing finer than a step is seen, however many \
-                     rounds there are: a finer clock would tell more, and a count can be called exact"
-            .to_owned(),
+        N::Steps => {
+            "the values change in steps or not at all, so changes smaller than a step are not \
+             detectable in any number of rounds: use a finer clock, or declare a count exact"
+                .to_owned()
+        }
         N::CutOff { subject, rounds, worth } => format!(
             "`{subject}` was cut off at the timeout in {}{}",
             in_rounds(*rounds),
             cut_off(*worth)
         ),
         N::PaceUnknown { rounds } => format!(
-            "the pace of the core is not known during {}, and is not allowed for",
+            "the pace of the core is unknown during {}, and not corrected for",
             in_rounds(*rounds)
         ),
         N::PaceAllowedFor { varied, felt, ratio, ratio_low, ratio_high } => format!(
-            "allowed for the pace of the core, which varied by {:.0} % from run to run and is felt by \
-             {:.0} %; without that the ratio is {ratio:.4} [{ratio_low:.4}, {ratio_high:.4}]",
+            "corrected for the pace of the core, which varied by {:.0} % from run to run \
+             (sensitivity {:.0} %); without the correction the ratio is {ratio:.4} \
+             [{ratio_low:.4}, {ratio_high:.4}]",
             100.0 * varied,
             100.0 * felt
         ),
         N::PaceDiffered { by } => format!(
-            "the pace of the core is not allowed for: it differed between the subjects by {:.1} %, which may \
-             be their own doing",
+            "not corrected for the pace of the core: it differed between the subjects by {:.1} %, \
+             which they may have caused themselves",
             100.0 * by
         ),
-        N::MetricsDisagree { metric, verdict, wall_time } => format!(
-            "the metrics disagree: {metric} says {verdict}, wall_time says {wall_time}"
-        ),
+        N::MetricsDisagree { metric, verdict, wall_time } => {
+            format!("the metrics disagree: {metric} says {verdict}, wall_time says {wall_time}")
+        }
         N::DecidedOnWallTime { because, subject } => {
             let name = subject.as_deref().unwrap_or_default();
             format!("decided on wall_time: {}", wall_time_because(*because, name))
         }
-        N::DecidedOnCpuTime => "decided on cpu_time: the runs show that the subjects compute on one thread, and \
+        N::DecidedOnCpuTime => {
+            "decided on cpu_time: the runs show that the subjects compute on one thread, and \
                                 CPU time is disturbed less than wall time"
-            .to_owned(),
-        N::MeasuredSeparately => "measured separately: a change of the machine between the two cannot be told \
-                                  from a change of the program; `becalm compare` interleaves them"
-            .to_owned(),
+                .to_owned()
+        }
+        N::MeasuredSeparately => {
+            "measured separately: a change of the machine between the two looks like a change of \
+             the program; `becalm compare` interleaves them"
+                .to_owned()
+        }
         N::ValuesWithoutRatio { values } => {
             let has = if *values == 1 { "1 value is" } else { &format!("{values} values are") };
-            format!("{has} zero or less, which has no ratio, and left out")
+            format!("{has} zero or less, which has no ratio, and skipped")
         }
-        N::OneProcess => "one process on a side says nothing about how much processes differ, however many values \
-                          were timed inside it: measure several, as `becalm compare --harness` does"
-            .to_owned(),
-        N::OneLayout => "one layout on a side says nothing about how much layouts differ, however many processes \
-                         ran it: measure several, as `--layouts` does"
-            .to_owned(),
-        N::LowerBounds => "runs were cut off at the timeout, so that their times are lower bounds, which have no \
-                           ratio"
-            .to_owned(),
+        N::OneProcess => {
+            "one process on a side does not show how much processes differ, however many values \
+             were timed inside it: measure several, as `becalm compare --harness` does"
+                .to_owned()
+        }
+        N::OneLayout => {
+            "one layout on a side does not show how much layouts differ, however many processes \
+             ran it: measure several, as `--layouts` does"
+                .to_owned()
+        }
+        N::LowerBounds => {
+            "runs were cut off at the timeout, so their times are lower bounds, which have no \
+             ratio"
+                .to_owned()
+        }
         N::NoSingleValues => {
-            "a file holds no single values, so how much they differ is not known".to_owned()
+            "a file contains no single values, so how much they differ is unknown".to_owned()
         }
-        N::SameValues => "the processes of each side gave the same value, all or nearly all of them, which is too \
-                          coarse to tell how much they differ"
-            .to_owned(),
-        N::LooksNotAllowedFor => "the session looked at its results while it ran, for which this interval makes \
-                                  no allowance"
-            .to_owned(),
+        N::SameValues => {
+            "all or nearly all processes of each side gave the same value: it is too coarse to \
+             show how much they differ"
+                .to_owned()
+        }
+        N::LooksNotAllowedFor => {
+            "the session looked at its results while it ran, and this interval is not corrected \
+             for that"
+                .to_owned()
+        }
         N::PerhapsAllowed => "slower, perhaps by no more than is allowed".to_owned(),
         N::AsTheBaseFromItself => "no more than the base differs from itself".to_owned(),
     }
@@ -103,9 +122,9 @@ fn too_few(of: Observation, usable: u32, needed: u32) -> String {
 fn cut_off(worth: CutOffWorth) -> String {
     match worth {
         CutOffWorth::Nothing(verdict) => {
-            format!(": by the values alone it would be {verdict}, which is worth nothing then")
+            format!(": the values alone would give {verdict}, which means nothing then")
         }
-        CutOffWorth::LeftOut => ", which are left out".to_owned(),
+        CutOffWorth::LeftOut => ", which are skipped".to_owned(),
         CutOffWorth::AtLeast => {
             "; its time there is a lower bound, so the real difference is at least as large"
                 .to_owned()
@@ -120,7 +139,7 @@ fn wall_time_because(reason: WallTimeReason, subject: &str) -> String {
         WallTimeReason::NoCompleteRun => format!("`{subject}` has no complete run"),
         WallTimeReason::CutOff => format!("runs of `{subject}` were cut off at the timeout"),
         WallTimeReason::Unknown => format!(
-            "what `{subject}` does is not known, because /proc/PID/schedstat cannot be read here"
+            "what `{subject}` does is unknown, because /proc/PID/schedstat cannot be read here"
         ),
         WallTimeReason::SeveralThreads => format!("`{subject}` uses several threads or processes"),
         WallTimeReason::Waits => format!("`{subject}` spends time waiting"),
@@ -155,7 +174,7 @@ mod tests {
         );
         check(
             &N::ValuesWithoutRatio { values: 1 },
-            "1 value is zero or less, which has no ratio, and left out",
+            "1 value is zero or less, which has no ratio, and skipped",
         );
     }
 
@@ -164,8 +183,7 @@ mod tests {
         let of = |worth| N::CutOff { subject: "B".to_owned(), rounds: 1, worth };
         check(
             &of(CutOffWorth::Nothing(Verdict::Faster)),
-            "`B` was cut off at the timeout in 1 round: by the values alone it would be faster, which is worth \
-             nothing then",
+            "`B` was cut off at the timeout in 1 round: the values alone would give faster, which means nothing then",
         );
         check(
             &of(CutOffWorth::AtLeast),
@@ -174,7 +192,7 @@ mod tests {
         );
         check(
             &of(CutOffWorth::LeftOut),
-            "`B` was cut off at the timeout in 1 round, which are left out",
+            "`B` was cut off at the timeout in 1 round, which are skipped",
         );
     }
 
@@ -183,12 +201,11 @@ mod tests {
         let (ratio, ratio_low, ratio_high) = (1.01, 0.98, 1.04);
         check(
             &N::PaceAllowedFor { varied: 0.14, felt: 0.9, ratio, ratio_low, ratio_high },
-            "allowed for the pace of the core, which varied by 14 % from run to run and is felt by 90 %; \
-             without that the ratio is 1.0100 [0.9800, 1.0400]",
+            "corrected for the pace of the core, which varied by 14 % from run to run (sensitivity 90 %); without the correction the ratio is 1.0100 [0.9800, 1.0400]",
         );
         check(
             &N::PaceUnknown { rounds: 1 },
-            "the pace of the core is not known during 1 round, and is not allowed for",
+            "the pace of the core is unknown during 1 round, and not corrected for",
         );
     }
 

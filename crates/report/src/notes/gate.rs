@@ -1,4 +1,4 @@
-//! What is said of what a gate or a job of continuous integration judged.
+//! The sentences about what a gate or a job of continuous integration judged.
 
 use becalm_model::history::short_commit;
 use becalm_model::{Earlier, GateAdvice, GateNote, GateReason, Side};
@@ -10,35 +10,35 @@ pub(super) fn sentence(note: &GateNote) -> String {
     use GateNote as N;
     match note {
         N::LookedAt { series, branch } => {
-            format!("{series} series of the branch {branch} were looked at.")
+            format!("{series} series of the branch {branch} were examined.")
         }
         N::OtherMachinesOnly => {
-            "The history has these benchmarks on other machines only, which are never compared \
-                                 with this one."
+            "The history has these benchmarks only on other machines, which are never compared \
+             with this one."
                 .to_owned()
         }
         N::OtherBranchesOnly { branch, branches } => format!(
-            "The history has these benchmarks on other branches only ({}), and none of the branch {branch}: \
-             --branch names another.",
+            "The history has these benchmarks only on other branches ({}), not on the branch \
+             {branch}: --branch chooses another.",
             branches.join(", ")
         ),
         N::BrokenOff { file, because } => format!("Broken off: {file}: {}.", interruption(because)),
         N::NotWhole { file, failure } => {
-            format!("Broken off: {file}: {failure}; the suite went on without it.")
+            format!("Broken off: {file}: {failure}; the suite continued without it.")
         }
         N::SideCutOff { side, runs, of } => {
             let side = match side {
                 Side::Base => "base",
                 Side::Head => "head",
             };
-            format!("{side}: {}, so that nothing can be said for it", cut_off(*runs, *of))
+            format!("{side}: {}, so no result of it can pass", cut_off(*runs, *of))
         }
         N::CheckedOutMeasured { commit } => format!(
             "what was measured is not {} itself but what the job has checked out, such as the merge of it",
             short_commit(commit)
         ),
         N::OtherCommitMeasured { commit, measured } => format!(
-            "the job is for {}, and {} was measured, which has the status",
+            "the job is for {}, but {} was measured and gets the status",
             short_commit(commit),
             short_commit(measured)
         ),
@@ -57,13 +57,14 @@ pub(crate) fn reason(reason: &GateReason) -> String {
         R::Slower => "slower by more than the margin".to_owned(),
         R::PerhapsWithinMargin => "slower, perhaps within the margin".to_owned(),
         R::Compared { verdict } => verdict.to_string(),
-        R::NotDecided { rounds: Some(1) } => "not decided; 1 more round would".to_owned(),
+        R::NotDecided { rounds: Some(1) } => "undecided; 1 more round would decide".to_owned(),
         R::NotDecided { rounds: Some(rounds) } => {
-            format!("not decided; {rounds} more rounds would")
+            format!("undecided; {rounds} more rounds would decide")
         }
-        R::NotDecided { rounds: None } => "not decided".to_owned(),
+        R::NotDecided { rounds: None } => "undecided".to_owned(),
         R::ValuesOfCutOff => {
-            "runs were cut off at the timeout, so that the values say nothing good".to_owned()
+            "runs were cut off at the timeout, so the values cannot show that all is well"
+                .to_owned()
         }
         R::WithinLimit => "within the limit".to_owned(),
         R::BeyondLimit => "beyond the limit".to_owned(),
@@ -76,21 +77,21 @@ pub(crate) fn reason(reason: &GateReason) -> String {
         }
         R::TooFew { missing: 1 } => "too little history: 1 more run is missing".to_owned(),
         R::TooFew { missing } => format!("too little history: {missing} more runs are missing"),
-        R::NoNumbers => "the history has values that are no numbers".to_owned(),
-        R::NoWorse { than: Earlier::Level } => "no worse than the level may give".to_owned(),
+        R::NoNumbers => "the history contains values that are not numbers".to_owned(),
+        R::NoWorse { than: Earlier::Level } => "no worse than the level allows".to_owned(),
         R::NoWorse { than: Earlier::LastValue } => "no worse than the last value".to_owned(),
         R::ExactlyWorse { by } => format!("exactly {} worse than the last value", percent(*by)),
         R::WorseAroundZero => {
-            "worse than the level may give, which has no ratio around zero; a limit would decide"
+            "worse than the level allows, which has no ratio around zero; set a limit to decide"
                 .to_owned()
         }
         R::OfItsLevel { resolves } => {
-            format!("what its level may give; this series resolves {}", percent(*resolves))
+            format!("what its level allows; this series resolves {}", percent(*resolves))
         }
         R::WorseThanLevel { at_least, perhaps_within_margin } => {
             let perhaps =
                 if *perhaps_within_margin { ", which may be within the margin" } else { "" };
-            format!("at least {} worse than its level may give{perhaps}", percent(*at_least))
+            format!("at least {} worse than its level allows{perhaps}", percent(*at_least))
         }
         R::PerhapsNewLevel { at_least, newest } => format!(
             "at least {} worse than the level before the last {newest} {}, which are as bad: it may be a new level",
@@ -128,7 +129,7 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
         format!("Find the commit with `becalm bisect --good {base} --bad {head} -- COMMAND`")
     };
     match advice {
-        A::MeasureAgain => "Measure again, to the end.".to_owned(),
+        A::MeasureAgain => "Measure again, and let the measurement finish.".to_owned(),
         A::MeasureLonger => {
             "Measure for longer (`becalm compare --max-time`), or allow a larger margin.".to_owned()
         }
@@ -137,7 +138,7 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
             find(base, head)
         ),
         A::FindCommitOrAcknowledge { base, head, change } => format!(
-            "{}; if the change is wanted, say so with `becalm changes acknowledge {change}`.",
+            "{}; if you want the change, accept it with `becalm changes acknowledge {change}`.",
             find(base, head)
         ),
         A::AddRunsOrCompare { base, head } => format!(
@@ -145,7 +146,7 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
             both(base, head)
         ),
         A::Compare { base, head } => {
-            format!("Make sure with {}, which measures both sides interleaved.", both(base, head))
+            format!("Confirm it with {}, which interleaves both sides.", both(base, head))
         }
         A::FitLimit { benchmark } => {
             format!("Make {benchmark} fit its limit, or change the limit in becalm.toml.")

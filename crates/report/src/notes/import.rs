@@ -1,4 +1,4 @@
-//! What is said of files of other tools.
+//! The sentences about files of other tools.
 
 use becalm_model::{ImportFact, ImportNote};
 
@@ -21,12 +21,13 @@ pub(super) fn sentence(note: &ImportNote) -> String {
             )
         }
         N::MetricLeftOut { metric } => format!(
-            "{metric} is left out: the first file does not have it of its processes; name one first that has it"
+            "{metric} is skipped: the first file does not have it for its processes; name a file \
+             first that has it"
         ),
         N::StatisticsDiffer { metric, one, another } => {
             let [one, another] =
                 [one, another].map(|one| one.as_deref().unwrap_or("single values"));
-            format!("the files differ in what they have of {metric}: {one} and {another}")
+            format!("the files differ in what they contain of {metric}: {one} and {another}")
         }
         N::FactsDiffer { fact, one, another } => {
             format!("the files differ in {fact}: {one} and {another}")
@@ -35,19 +36,19 @@ pub(super) fn sentence(note: &ImportNote) -> String {
         N::NotRun { benchmark, why } => {
             format!("`{benchmark}` was not run{}", because(why.as_deref()))
         }
-        N::NoResults { benchmark } => format!("`{benchmark}` has no results and is left out"),
+        N::NoResults { benchmark } => format!("`{benchmark}` has no results and is skipped"),
         N::Crashed { benchmark } => {
-            format!("{benchmark} crashed at least once: it has no times then")
+            format!("{benchmark} crashed at least once, and then has no times")
         }
         N::StandsIn { statistic, of_every } => {
             let some = if *of_every { "" } else { " of some benchmarks" };
-            format!("the file has no single values{some}: what stands for them is the {statistic}")
+            format!("the file has no single values{some}: the {statistic} takes their place")
         }
         N::FewerValues { benchmark, values, rounds } => {
-            format!("`{benchmark}` has {values} values of {rounds} rounds")
+            format!("`{benchmark}` has {values} values from {rounds} rounds")
         }
         N::Batches { benchmark, units } => {
-            format!("the values of `{benchmark}` are of iterations of {units} units each")
+            format!("the values of `{benchmark}` are times of iterations of {units} units each")
         }
         N::NotExactAfterAll { metric } => {
             format!("the file says that {metric} is exact, but its values differ")
@@ -56,7 +57,7 @@ pub(super) fn sentence(note: &ImportNote) -> String {
             format!("k6's threshold `{expression}` of {metric} was crossed")
         }
         N::CopyLeftOut { baseline } => {
-            format!("`{baseline}` is left out where it is a copy of `new`")
+            format!("`{baseline}` is skipped where it is a copy of `new`")
         }
         N::Calibrations { processes } => format!(
             "processes that only calibrated the number of loops count as warm-up: {processes}"
@@ -72,46 +73,53 @@ fn because(why: Option<&str>) -> String {
 fn known(what: ImportFact) -> &'static str {
     use ImportFact as F;
     match what {
-        F::NoNumbers => "some values in the file are NaN or infinite: they are left out",
-        F::TooLarge => "values too large to be numbers in seconds or bytes are left out",
-        F::NoUnits => "the file tells neither units nor which way is better: less is taken",
+        F::NoNumbers => "some values in the file are NaN or infinite: they are skipped",
+        F::TooLarge => "values that are too large in seconds or bytes to be numbers are skipped",
+        F::NoUnits => {
+            "the file gives neither units nor the better direction: less is assumed to be better"
+        }
         F::DirectionsGuessed => {
-            "the file does not tell which way is better: it is guessed by the unit (customSmallerIsBetter and \
-             customBiggerIsBetter are formats that tell)"
+            "the file does not give the better direction: it is guessed from the unit (the \
+             formats customSmallerIsBetter and customBiggerIsBetter give it)"
         }
         F::CountersGuessed => {
-            "the file does not tell which way the program's own counters get better: more is taken as better of \
-             those that are rates, less of all others"
+            "the file does not give the better direction of the program's own counters: more is \
+             assumed to be better for rates, less for all others"
         }
         F::ProcessesUnknown => {
-            "the file does not tell which values are of which process: they count as one process"
+            "the file does not say which process each value comes from: they count as one process"
         }
         F::Debugger => "a debugger was attached",
         F::NotOptimised => "the benchmarks were built without optimisation",
         F::DebugLibrary => "the benchmark library was built for debugging",
-        F::AsvSamples => "ASV puts the samples of all processes of a benchmark together",
-        F::AsvTracked => "ASV does not tell which way tracked values get better: less is taken",
+        F::AsvSamples => "ASV merges the samples of all processes of a benchmark",
+        F::AsvTracked => {
+            "ASV does not give the better direction of tracked values: less is assumed to be \
+             better"
+        }
         F::AsvTables => "a table of parameters is cut off and was skipped",
         F::CriterionSlope => {
-            "criterion prints its slope, or the mean with flat sampling: it stands here as the mean"
+            "criterion prints its slope, or the mean with flat sampling: it is shown here as the \
+             mean"
         }
         F::CriterionNames => {
-            "where benchmark.json is missing, the folder's name is the benchmark's"
+            "where benchmark.json is missing, the folder's name is used for the benchmark"
         }
         F::HyperfineOrder => {
-            "hyperfine makes all runs of one command before those of the next, so drift of the machine between \
-             them cannot be told from a difference"
+            "hyperfine makes all runs of one command before those of the next, so drift of the \
+             machine between them looks like a difference"
         }
         F::HyperfineMemory => {
-            "hyperfine up to 1.20 gives as max_rss of a command the largest of all commands so far"
+            "hyperfine up to 1.20 reports as max_rss of a command the largest of all commands so \
+             far"
         }
         F::JmhNoForks => "benchmarks with no forks ran inside JMH's own process, one after another",
         F::JmhSamples => {
             "in mode `sample`, the value of an iteration is the mean of the calls timed in it"
         }
         F::K6Aggregates => {
-            "k6 gives only aggregates of a whole test, and no direction: more is taken as better of counters and \
-             rates, unless their names speak of failure"
+            "k6 gives only aggregates of a whole test, and no direction: more is assumed to be \
+             better for counters and rates, unless their names suggest failure"
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of what could not be controlled or observed.
+//! The sentences about what could not be controlled or observed.
 
 use super::{placement, session_limit, watching};
 use becalm_model::{Calm, EvidenceLimit, Limit, Obstacle, Unseen};
@@ -20,14 +20,14 @@ fn evidence(limit: &EvidenceLimit) -> String {
     match limit {
         EvidenceLimit::NotSeen { what, because } => not_seen(unseen(*what), because),
         EvidenceLimit::Dear { path, micros } => {
-            format!("reading {path} takes {micros} us here, at every reading between runs")
+            format!("each reading of {path} between runs takes {micros} us here")
         }
         EvidenceLimit::CpusNotWatched { cpus } => {
             format!("CPU {cpus} is not watched: /proc/stat has no line for it")
         }
         EvidenceLimit::NotWaitedFor { what, error } => {
             let (what, absent) = match what {
-                Calm::Temperature => ("the temperature", "there is no sensor here"),
+                Calm::Temperature => ("the temperature", "this machine has no sensor"),
                 Calm::Load => ("the load", "it cannot be read"),
                 Calm::Pressure => ("pressure", "the kernel keeps no totals (psi=1)"),
             };
@@ -38,19 +38,19 @@ fn evidence(limit: &EvidenceLimit) -> String {
 
 fn unseen(what: Unseen) -> &'static str {
     match what {
-        Unseen::OthersTime => "time used by others and taken by the hypervisor is not seen",
-        Unseen::Siblings => "what runs on other threads of the subject's cores is not seen",
-        Unseen::PressureOnCpu => "pressure on cpu is not seen",
-        Unseen::PressureOnMemory => "pressure on memory is not seen",
-        Unseen::PressureOnIo => "pressure on io is not seen",
-        Unseen::Throttling => "throttling by a CPU quota is not seen",
-        Unseen::Heat => "slowing down because of heat is not seen",
+        Unseen::OthersTime => "time used by others and taken by the hypervisor is not visible",
+        Unseen::Siblings => "what runs on other threads of the subject's cores is not visible",
+        Unseen::PressureOnCpu => "pressure on cpu is not visible",
+        Unseen::PressureOnMemory => "pressure on memory is not visible",
+        Unseen::PressureOnIo => "pressure on io is not visible",
+        Unseen::Throttling => "throttling by a CPU quota is not visible",
+        Unseen::Heat => "throttling because of heat is not visible",
         Unseen::Interrupts => "interrupts are not counted",
         Unseen::Softirqs => "softirqs are not counted",
-        Unseen::Frequency => "the frequency is not seen",
-        Unseen::MeanFrequency => "the mean frequency of a run is not seen",
+        Unseen::Frequency => "the frequency is not visible",
+        Unseen::MeanFrequency => "the mean frequency of a run is not visible",
         Unseen::MeanBesideFrequency => {
-            "the mean frequency of a run is not seen, only that after it"
+            "the mean frequency of a run is not visible, only that after it"
         }
     }
 }
@@ -61,11 +61,11 @@ fn not_seen(what: &str, because: &Obstacle) -> String {
         Obstacle::NoLine { path, cpus } => format!("{what}: {path} has no line for CPU {cpus}"),
         Obstacle::NoColumn { path, cpus } => format!("{what}: {path} has no column for CPU {cpus}"),
         Obstacle::NoTotal { path } => {
-            format!("{what}: {path} has no total (boot with psi=1 to have it)")
+            format!("{what}: {path} has no total (the boot parameter psi=1 adds it)")
         }
-        Obstacle::NoNumber { path } => format!("{what}: {path} holds no number"),
+        Obstacle::NoNumber { path } => format!("{what}: {path} contains no number"),
         Obstacle::NoGroupCounts => {
-            format!("{what}: neither our control group nor one above it that can be seen counts it")
+            format!("{what}: neither becalm's control group nor a visible one above it counts it")
         }
         Obstacle::OnlyIntel(error) => {
             format!("{what}: {error}; only Intel CPUs count it, and not inside a virtual machine")

@@ -1,4 +1,4 @@
-//! What is said of the CPUs of subjects.
+//! The sentences about the CPUs of subjects.
 
 use becalm_model::conditions::{AffinityReason, ChosenFor, CpuMerit};
 use becalm_model::{CpuSet, PlacementLimit, SharedBecause};
@@ -9,7 +9,7 @@ pub(crate) fn affinity(reason: &AffinityReason) -> String {
         AffinityReason::ChosenByUser => "chosen by the user".to_owned(),
         AffinityReason::Refused => "they could not be chosen".to_owned(),
         AffinityReason::OnlyCpu { cpus } => {
-            format!("{} is the only one this process may use.", cpus.named())
+            format!("{} is the only one that this process may use.", cpus.named())
         }
         AffinityReason::Chosen { cpus, housekeeping, threads, because } => {
             let verb = if cpus.len() == 1 { "runs" } else { "run" };
@@ -27,7 +27,7 @@ pub(crate) fn affinity(reason: &AffinityReason) -> String {
             )
         }
         AffinityReason::Spared { cpus, others } => format!(
-            "{} {} the subject alone; {} left to everything else.",
+            "{} {} only the subject; {} left to everything else.",
             cpus.named(),
             if cpus.len() == 1 { "runs" } else { "run" },
             are(others)
@@ -68,16 +68,19 @@ fn merit(merit: &CpuMerit, threads: ChosenFor) -> String {
             format!("becalm starts nothing on its SMT sibling, {}", cpus.named())
         }
         M::IsolatedLeftOut { cpus } => {
-            format!("the isolated {} are left out, as threads are not balanced there", cpus.named())
+            format!(
+                "the isolated {} are not used, because threads are not balanced there",
+                cpus.named()
+            )
         }
         M::CoreSpared { cpus } => format!("the core of {} is kept free for becalm", cpus.named()),
-        M::OwnCores => "each on a core of its own".to_owned(),
+        M::OwnCores => "each on a separate core".to_owned(),
         M::OneNode { node } => format!("all in NUMA node {node}"),
         M::OwnCaches { level } if threads == ChosenFor::One => {
-            format!("becalm and others who are at work do not share its L{level} cache")
+            format!("it shares no L{level} cache with becalm or other measurements")
         }
         M::OwnCaches { level } => {
-            format!("sharing no L{level} cache with becalm and others at work")
+            format!("sharing no L{level} cache with becalm or other measurements")
         }
         M::WholeCaches { caches: 1 } => "on all cores of one L3 cache".to_owned(),
         M::WholeCaches { caches } => format!("on all cores of {caches} L3 caches"),
@@ -95,7 +98,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
     use PlacementLimit as L;
     match limit {
         L::OneCpu { cpus } => format!(
-            "becalm and the rest of the system share {} with the subject: whatever they do meanwhile is part of the \
+            "becalm and the rest of the system share {} with the subject: what they do meanwhile is part of the \
              measured time",
             cpus.named()
         ),
@@ -103,8 +106,8 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
             let why = match because {
                 SharedBecause::NoOthers => String::new(),
                 SharedBecause::OthersInUse => ": other measurements use all other CPUs".to_owned(),
-                SharedBecause::FewCores(1) => ": with one core there is none to spare".to_owned(),
-                SharedBecause::FewCores(n) => format!(": with {n} cores there is none to spare"),
+                SharedBecause::FewCores(1) => ": with one core, none is free".to_owned(),
+                SharedBecause::FewCores(n) => format!(": with {n} cores, none is free"),
             };
             format!("becalm shares {} with the subject{why}", cpus.named())
         }
@@ -113,16 +116,16 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
             cpus.named()
         ),
         L::ForeignSiblings { cpus } => format!(
-            "{} with the subject and {} outside our affinity: whatever others run there slows the subject down",
+            "{} with the subject and {} outside becalm's affinity: whatever others run there slows the subject down",
             if cpus.len() == 1 {
                 format!("{} shares a core", cpus.named())
             } else {
                 format!("{} share cores", cpus.named())
             },
-            if cpus.len() == 1 { "is" } else { "are" }
+            becalm_model::is_are(cpus.len())
         ),
         L::AllIsolated { cpus } => format!(
-            "every CPU this process may use ({cpus}) is isolated: threads are not balanced there and would stay on \
+            "every CPU that this process may use ({cpus}) is isolated: threads are not balanced there and stay on \
              the CPU they start on, so the subject gets one CPU"
         ),
         L::TooManyThreads { threads, cpus } => format!(
@@ -146,10 +149,10 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
         L::NotKeptOff { error } => {
             format!("becalm could not be kept off the subject's CPUs: {error}")
         }
-        L::NotThere { cpus, granted } => format!(
-            "CPUs {cpus} are offline or not allowed here: the subjects have {granted} alone"
-        ),
-        L::NotPinned { error } => format!("the subjects are not pinned (any more): {error}"),
+        L::NotThere { cpus, granted } => {
+            format!("CPUs {cpus} are offline or not allowed here: the subjects have only {granted}")
+        }
+        L::NotPinned { error } => format!("the subjects are not pinned, or no longer: {error}"),
         L::MemoryNotBound { nodes, error } => format!(
             "the subjects' memory is not bound to NUMA {}, where their CPUs are: {error}",
             nodes.named()
@@ -158,25 +161,26 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
             "{} {} cached in the memory of {}, and the subjects run on {}: after `sysctl vm.drop_caches=1` the first \
              run reads them into its own",
             files.join(", "),
-            if files.len() == 1 { "is" } else { "are" },
+            becalm_model::is_are(files.len()),
             nodes.named(),
             near.named()
         ),
         L::BusyNeighbours { level, cpus, busy_percent } => format!(
-            "{} {} an L{level} cache with the subjects and {} busy meanwhile ({busy_percent} % of the time of one CPU): \
-             what runs there displaces what the subjects keep in it",
+            "{} {} an L{level} cache with the subjects and {} busy meanwhile ({busy_percent} % of the time of one \
+             CPU): what runs there displaces what the subjects keep in it",
             cpus.named(),
             if cpus.len() == 1 { "shares" } else { "share" },
             if cpus.len() == 1 { "was" } else { "were" },
         ),
         L::NoHugePages => {
-            "there are no transparent huge pages for a subject that asks for them: this machine has them off".to_owned()
+            "this machine has transparent huge pages off, so a subject that asks for them gets none"
+                .to_owned()
         }
         L::SeesEndLate { error } => format!(
-            "other programs compete for the CPUs, and becalm may not go before them (SCHED_FIFO: {error}): it sees \
-             the end of a run late, so wall_time is too long by as much"
+            "other programs compete for the CPUs, and becalm may not raise its priority (SCHED_FIFO: {error}): it \
+             notices the end of a run late, so wall_time is too long by that delay"
         ),
-        L::NoFifo { error } => format!("SCHED_FIFO is not allowed here: {error}"),
+        L::NoFifo { error } => format!("SCHED_FIFO is not permitted here: {error}"),
         L::GroupOverlaps { group, cpus } => {
             format!("what runs in the control group {group} may also run on {}", cpus.named())
         }
@@ -185,7 +189,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
             format!("the isolation did not last until the end: {error}")
         }
         L::CachesShared { why } => {
-            format!("the subject has no part of the caches for itself: {why}")
+            format!("no part of the caches is reserved for the subject: {why}")
         }
         L::InterruptsStay { locked, refused } => interrupts_stay(locked, refused),
     }
@@ -193,8 +197,8 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
 
 fn interrupts_stay(locked: &[String], refused: &[String]) -> String {
     let all = [
-        ("interrupts that the kernel lets nobody move stay where they are", locked),
-        ("interrupts that the kernel did not move where it was asked to", refused),
+        ("interrupts that the kernel does not allow to move stay where they are", locked),
+        ("interrupts that the kernel did not move as requested", refused),
     ];
     let told = all.iter().filter(|(_, interrupts)| !interrupts.is_empty());
     told.map(|(what, interrupts)| format!("{what}: {}", first_of(interrupts)))
@@ -214,7 +218,7 @@ fn first_of(names: &[String]) -> String {
 
 /// Returns `CPU 3 is` or `CPUs 2-3 are`.
 fn are(cpus: &CpuSet) -> String {
-    format!("{} {}", cpus.named(), if cpus.len() == 1 { "is" } else { "are" })
+    format!("{} {}", cpus.named(), becalm_model::is_are(cpus.len()))
 }
 
 /// Joins phrases with commas and a last `and`.
@@ -255,15 +259,13 @@ mod tests {
             ChosenFor::Several,
             "2-3",
             vec![CpuMerit::OwnCores, kinds(), CpuMerit::AwayFromCpu0],
-            "CPUs 2-3 run the subject, each on a core of its own, all of one kind (P-core), away from CPU 0, where \
-             the kernel does most of its own work; becalm itself runs on CPUs 0-1.",
+            "CPUs 2-3 run the subject, each on a separate core, all of one kind (P-core), away from CPU 0, where the kernel does most of its own work; becalm itself runs on CPUs 0-1.",
         );
         check(
             ChosenFor::Any,
             "2-3",
             vec![CpuMerit::IsolatedLeftOut { cpus: cpus("6,8") }],
-            "CPUs 2-3 run the subject; the isolated CPUs 6,8 are left out, as threads are not balanced there; becalm \
-             itself runs on CPUs 0-1.",
+            "CPUs 2-3 run the subject; the isolated CPUs 6,8 are not used, because threads are not balanced there; becalm itself runs on CPUs 0-1.",
         );
         check(
             ChosenFor::One,
@@ -284,8 +286,7 @@ mod tests {
                 CpuMerit::FarFromInterrupts,
                 CpuMerit::Preferred,
             ],
-            "CPU 7 runs the subject because becalm and others who are at work do not share its L3 cache, interrupts \
-             go to other NUMA nodes and the firmware prefers its core; becalm itself runs on CPUs 0-1.",
+            "CPU 7 runs the subject because it shares no L3 cache with becalm or other measurements, interrupts go to other NUMA nodes and the firmware prefers its core; becalm itself runs on CPUs 0-1.",
         );
         check(
             ChosenFor::Several,
@@ -296,9 +297,7 @@ mod tests {
                 CpuMerit::FarFromInterrupts,
                 CpuMerit::Preferred,
             ],
-            "CPUs 4-7 run the subject, sharing no L2 cache with becalm and others at work, on all cores of one L3 \
-             cache, in another NUMA node than those that interrupts go to, on cores that the firmware prefers; becalm \
-             itself runs on CPUs 0-1.",
+            "CPUs 4-7 run the subject, sharing no L2 cache with becalm or other measurements, on all cores of one L3 cache, in another NUMA node than those that interrupts go to, on cores that the firmware prefers; becalm itself runs on CPUs 0-1.",
         );
     }
 
@@ -307,8 +306,7 @@ mod tests {
         let (locked, refused) = (vec!["24 (nvme0q1)".to_owned()], vec!["25 (eth0): no".to_owned()]);
         assert_eq!(
             sentence(&PlacementLimit::InterruptsStay { locked, refused }),
-            "interrupts that the kernel lets nobody move stay where they are: 24 (nvme0q1); interrupts that the \
-             kernel did not move where it was asked to: 25 (eth0): no"
+            "interrupts that the kernel does not allow to move stay where they are: 24 (nvme0q1); interrupts that the kernel did not move as requested: 25 (eth0): no"
         );
     }
 }

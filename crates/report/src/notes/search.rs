@@ -1,4 +1,4 @@
-//! What is said of a bisection, of a plan, and of files that are compared.
+//! The sentences about a bisection, a plan, and compared files.
 
 use becalm_model::history::short_commit;
 use becalm_model::{Age, BisectNote, Compared, DiffNote, PlanNote, Stray};
@@ -16,19 +16,21 @@ pub(super) fn bisect(note: &BisectNote) -> String {
             let verdicts: Vec<String> =
                 verdicts.iter().map(|(verdict, metric)| format!("{verdict} on {metric}")).collect();
             format!(
-                "the ends do not differ so that a search makes sense: {}; {rounds} rounds, `becalm compare --rev` \
-                 with more may tell them apart",
+                "the ends do not differ enough for a search: {}; {rounds} rounds, `becalm compare \
+                 --rev` with more may show a difference",
                 verdicts.join(", ")
             )
         }
         N::EndsAlsoDiffer { metrics, followed } => format!(
-            "the ends also differ in {}; followed is {followed}, in which they differ most surely",
+            "the ends also differ in {}; the search follows {followed}, in which they differ most \
+             clearly",
             metrics.join(", ")
         ),
         N::Follows { metric } => format!("decided on {metric}"),
         N::SeveralChanges { strays } => format!(
-            "more than one change: the level of {} is neither that of the good end nor the one beyond the change; \
-             searched for is the first commit beyond half of the whole change",
+            "more than one change: the level of {} is neither that of the good end nor the one \
+             beyond the change; the search looks for the first commit beyond half of the whole \
+             change",
             strays.iter().map(stray).collect::<Vec<_>>().join(", ")
         ),
     }
@@ -67,7 +69,7 @@ pub(super) fn diff(note: &DiffNote) -> String {
 pub(super) fn plan(note: &PlanNote) -> String {
     match note {
         PlanNote::OtherSubjects { planned, others } => format!(
-            "The plan is for {planned}; the record has {}, which it does not look at.",
+            "The plan is for {planned}; the record also has {}, which it ignores.",
             counted(*others, "other subject")
         ),
         PlanNote::TooFewIterations => {
@@ -78,17 +80,17 @@ pub(super) fn plan(note: &PlanNote) -> String {
                                   not average it out."
             .to_owned(),
         PlanNote::Disturbed { runs, of, count: true } => format!(
-            "{runs} of {of} runs were disturbed; they count, because that is how this machine is."
+            "{runs} of {of} runs were disturbed; they count, because this machine is like that."
         ),
         PlanNote::Disturbed { runs, of, count: false } => {
             format!("{runs} of {of} runs were disturbed and do not count.")
         }
-        PlanNote::CostInside => "What one of the values inside a process costs is not known. A run counts as one \
-                                 value, and has as many inside it as in the pilot."
+        PlanNote::CostInside => "The cost of one value inside a process is unknown. A run counts as one value, with \
+             as many values inside it as in the pilot."
             .to_owned(),
         PlanNote::RoughPilot { of_highest } => format!(
-            "A plan from {of_highest} repetitions of the highest level is a rough one; 10 and more make a better \
-             pilot."
+            "A plan from {of_highest} repetitions of the highest level is only a rough one; a \
+             pilot of 10 and more is better."
         ),
     }
 }

@@ -1,15 +1,13 @@
-//! What is said of the subjects and the course of a session.
+//! The sentences about the subjects and the course of a session.
 
-use becalm_model::{ConditionName, Difference, SessionNote};
-
-use becalm_model::counted;
+use becalm_model::{ConditionName, Difference, SessionNote, counted, is_are};
 
 use crate::quantity::percent;
 
-/// How much more often a session errs that spent its error and went on.
+/// How much more often a session errs if it continued after spending its error.
 const SPENT: &str = "false alarms can be up to twice as frequent as stated";
 
-/// Files up to which each is named.
+/// How many files are named.
 const FEW: usize = 5;
 
 /// Returns the sentence of a note of a session.
@@ -25,98 +23,95 @@ pub(super) fn sentence(note: &SessionNote) -> String {
         }
         N::WorkingTreeUnchanged => "the working tree has no change: `.` is HEAD".to_owned(),
         N::UntrackedFiles { files, such_as } => format!(
-            "{} that git does not know {} no part of the working tree that was built, such as {such_as}",
+            "{} not tracked by git {} not part of the build, such as {such_as}",
             counted(*files, "file"),
-            if *files == 1 { "is" } else { "are" },
+            is_are(*files),
         ),
         N::UncommittedChanges { path, more } => {
             let more = if *more > 0 { format!(" and {more} more") } else { String::new() };
             format!(
-                "the working tree has changes that are not committed ({path}{more}), and that were not measured; \
-                 --rev . is the working tree as it is"
+                "the working tree has uncommitted changes ({path}{more}), which were not measured; --rev . is the \
+                 working tree as it is"
             )
         }
         N::IdenticalBuilds { program, revisions, differing } => format!(
-            "identical binaries: {program} is the same, byte for byte, in {}; {}. Nothing was measured: what is \
-             the same program is not faster or slower",
+            "identical binaries: {program} is the same, byte for byte, in {}; {}. Nothing was measured: a program \
+             cannot be faster or slower than itself",
             revisions.join(" and "),
             differing_files(differing)
         ),
         N::LayoutsAlike { built } => format!(
-            "all {built} builds are the same program: the build command makes nothing of its {{link_seed}}, so \
-             there is one layout"
+            "all {built} builds are the same program: the build command ignores its {{link_seed}}, so there is one \
+             layout"
         ),
         N::Layouts { built, different, too_few } => format!(
-            "{built} layouts were built, {different} of them different, which are run; rounds of the same layout \
-             count as one observation{}",
+            "{built} layouts were built, and the {different} different ones of them are run; rounds of the same \
+             layout count as one observation{}",
             if *too_few { ", and so few observations decide nothing" } else { "" }
         ),
         N::SameCommand { subjects: [a, b] } => format!(
-            "`{a}` and `{b}` are the same command: this is an A/A, in which any difference is the machine's \
-             (--aa says what it can resolve)"
+            "`{a}` and `{b}` are the same command, so this is an A/A comparison: any difference comes from the \
+             machine (--aa shows what it can resolve)"
         ),
         N::SameProgram { programs: [a, b] } => format!(
-            "{a} and {b} are the same, byte for byte: unless they look at their own name, this is an A/A"
+            "{a} and {b} are the same, byte for byte: unless they look at their own name, this is an A/A comparison"
         ),
         N::ProgramChanged { path } => format!(
-            "{path} was changed after the saved session began: its earlier runs are those of another program, if \
-             it is more than its time that changed"
+            "{path} was changed after the saved session began: unless only its timestamp changed, the earlier runs \
+             are of another program"
         ),
         N::OneSided { benchmark, with, without } => {
-            format!("the benchmark {benchmark} is in {} and not in {}", quoted(with), quoted(without))
+            let (with, without) = (quoted(with), quoted(without));
+            format!("the benchmark {benchmark} is in {with} and not in {without}")
         }
-        N::LeftOut { failure } => format!("{failure}; the suite went on without it"),
+        N::LeftOut { failure } => format!("{failure}; the suite continued without it"),
         N::Settled { rounds, waited: 0, .. } => format!(
-            "--settle waited before none of {}: the machine was as at the start.",
+            "--settle did not have to wait before any of {}: the machine was as at the start.",
             counted(*rounds, "round")
         ),
         N::Settled { rounds, waited, seconds, longest } => format!(
-            "--settle waited before {waited} of {}, {seconds:.2} s together, {longest:.2} s the longest.",
+            "--settle waited before {waited} of {}, {seconds:.2} s in total, {longest:.2} s at most.",
             counted(*rounds, "round")
         ),
         N::BusyMachine { waited, stolen, others, siblings } => {
             busy(*waited, *stolen, *others, *siblings)
         }
         N::Crowded { subject, cpus } => format!(
-            "{subject} has more threads that want to run than its {}, and they push each other off: its times \
-             depend on the scheduler's choice of whom it lets wait",
+            "{subject} has more threads that want to run than its {}, and they push each other off: its times depend \
+             on which of them the scheduler lets wait",
             counted(*cpus, "CPU")
         ),
         N::ContinuedAfterItsEnd { rounds } => format!(
-            "continued after its planned end at round {rounds}, where all the error was spent: {SPENT}"
+            "continued after its planned end at round {rounds}, when all of its error was spent: {SPENT}"
         ),
         N::ContinuedByAnotherPlan { rounds } => format!(
-            "continued by another plan after round {rounds}, with error spent on looks before: {SPENT}"
+            "continued by another plan after round {rounds}, when part of its error was spent on looks: {SPENT}"
         ),
         N::OtherConditions { rounds, differing } => {
             let differing: Vec<String> = differing.iter().map(difference).collect();
-            format!("the first {rounds} rounds were measured with {}", differing.join(", "))
+            let these = if *rounds == 1 { "round was" } else { &format!("{rounds} rounds were") };
+            format!("the first {these} measured with {}", differing.join(", "))
         }
         N::SettingDrifted { target, from, to } => format!(
-            "{target} was {from} at the start and {to} at the end: somebody else changed it during the session."
+            "{target} was {from} at the start and {to} at the end: another program changed it during the session."
         ),
         N::SettingsDrifted { settings, target, by_becalm } => {
-            let who = if *by_becalm {
-                "another becalm tunes this machine"
-            } else {
-                "somebody else changed them"
-            };
+            let others = if *by_becalm { "becalm tunes this machine" } else { "program changed them" };
             let count = counted(*settings, "setting");
             format!(
-                "{count} differed between the start and the end of the session, {target} among them: {who}. The saved \
-                 record lists them under `drifted`."
+                "{count} differed between the start and the end of the session, {target} among them: another {others}. \
+                 The saved record lists them under `drifted`."
             )
         }
-        N::FromLog => "read from the log of a session, which holds every finished run, but not whether the session \
-                       was finished"
-            .to_owned(),
-        N::OfComparison { built } => {
-            format!("{built} of a comparison of revisions, taken out of it")
+        N::FromLog => {
+            "read from the log of a session, which contains every finished run, but not whether the session was finished"
+                .to_owned()
         }
+        N::OfComparison { built } => format!("{built}, from a comparison of revisions"),
     }
 }
 
-/// Says what others took from the subjects in all runs, by its shares of the time.
+/// Says what others took from the subjects in all runs, as shares of the time.
 fn busy(
     waited: Option<f64>,
     stolen: Option<f64>,
@@ -134,8 +129,8 @@ fn busy(
         .filter_map(|(share, what)| Some(format!("{what} {} of the time", percent(share?))))
         .collect();
     format!(
-        "the machine was busy throughout: {}. What all runs have alike disturbs no single one, and is in all of the \
-         results",
+        "the machine was busy throughout: {}. This affects all runs alike, so it disturbs no single one and is part \
+         of every result",
         parts.join(", ")
     )
 }
@@ -173,12 +168,9 @@ mod tests {
         };
         assert_eq!(
             of(0),
-            "--settle waited before none of 8 rounds: the machine was as at the start."
+            "--settle did not have to wait before any of 8 rounds: the machine was as at the start."
         );
-        assert_eq!(
-            of(7),
-            "--settle waited before 7 of 8 rounds, 1.25 s together, 0.50 s the longest."
-        );
+        assert_eq!(of(7), "--settle waited before 7 of 8 rounds, 1.25 s in total, 0.50 s at most.");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is said of what a session could not count, keep or wait for.
+//! The sentences about what a session could not count, keep or wait for.
 
 use becalm_model::{Calm, CounterLimit, CounterObstacle, PaceObstacle, SessionLimit};
 
@@ -12,31 +12,36 @@ pub(super) fn sentence(limit: &SessionLimit) -> String {
             format!("{names}{colon}{}", counter_obstacle(because))
         }
         L::EnergyUnread { error } => {
-            format!("no energy is recorded: {error} (since Linux 5.10 only root reads it)")
+            format!("no energy is recorded: {error} (since Linux 5.10 only root can read it)")
         }
-        L::Simulated => "instructions are counted by callgrind: those that the program executes in user mode, and not \
-                         the kernel's. It sees neither waiting nor what makes an instruction slow; its times are \
-                         those of the simulation, and simulated_... are of a model and not of this processor"
-            .to_owned(),
+        L::Simulated => {
+            "instructions are counted by callgrind: those that the program executes in user mode, \
+             and not those of the kernel. It sees neither waiting nor what makes an instruction \
+             slow; its times are those of the simulation, and simulated_... are of a model and \
+             not of this processor"
+                .to_owned()
+        }
         L::Suspended { seconds } => format!(
-            "the machine was suspended for {seconds} s during the session: waking up resets settings, the CPUs of \
-             interrupts among them, and the first runs after it are colder than the others; measure again"
+            "the machine was suspended for {seconds} s during the session: waking up resets \
+             settings, such as the CPUs of interrupts, and the first runs after it are colder \
+             than the others; measure again"
         ),
         L::NotTuned { error } => format!("the machine was not tuned: {error}"),
         L::PutBackEarly { seconds: Some(seconds) } => format!(
-            "the service of this machine put it back after {seconds} s, the longest time that it gives a user: the \
-             runs after that were made on a machine that was not quiet"
+            "the service of this machine put it back after {seconds} s, the longest time that it \
+             allows a user: the machine was not quiet during later runs"
         ),
-        L::PutBackEarly { seconds: None } => "the process of the machine's service that had tuned the machine was lost, \
-                                              and the machine put back: the runs after that were made on a machine that \
-                                              was not quiet"
-            .to_owned(),
+        L::PutBackEarly { seconds: None } => {
+            "the service lost the process that had tuned the machine, and put the machine back: \
+             it was not quiet during later runs"
+                .to_owned()
+        }
         L::NotRecorded { metrics } => {
             format!("the suite asks for {}, which cannot be counted here", metrics.join(", "))
         }
         L::ResidentFloor { bytes } => format!(
-            "max_rss below {:.1} MiB cannot be told: the kernel counts becalm's own size for a process that it has \
-             just started",
+            "max_rss below {:.1} MiB is not visible: the kernel counts becalm's own size for a \
+             process that it has just started",
             *bytes as f64 / f64::from(1 << 20)
         ),
         L::PaceNotSampled { because } => {
@@ -55,7 +60,8 @@ pub(super) fn sentence(limit: &SessionLimit) -> String {
         }
         L::NoLog { error } => format!("no log of the session is kept on disk: {error}"),
         L::NotBusy => {
-            "not all of the processes that were to keep the machine busy did so".to_owned()
+            "not all of the processes that becalm started to keep the machine busy did so"
+                .to_owned()
         }
         L::MitigationFailed { error } => error.clone(),
     }
@@ -73,11 +79,14 @@ fn counter_obstacle(because: &CounterObstacle) -> String {
     };
     match because {
         O::NoDescriptors { error } => format!(
-            "No counters: a child cannot take file descriptors of its own here ({error})."
+            "No counters: a child process cannot have its own table of file descriptors here \
+             ({error})."
         ),
-        O::Sandbox => "not counted, because a sandbox keeps perf_event_open from this process; CAP_PERFMON, and a \
-                       seccomp profile with that call, would allow it."
-            .to_owned(),
+        O::Sandbox => {
+            "not counted, because a sandbox blocks perf_event_open; CAP_PERFMON and a seccomp \
+             profile with that call would allow it."
+                .to_owned()
+        }
         O::Denied { paranoid } => format!("not counted, because {}.", level(paranoid)),
         O::UserModeOnly { paranoid } => {
             format!("counted in user mode only, because {}.", level(paranoid))
@@ -95,7 +104,7 @@ fn counter_obstacle(because: &CounterObstacle) -> String {
 fn pace_obstacle(because: &PaceObstacle) -> String {
     match because {
         PaceObstacle::NoWarmup => {
-            "without a warm-up round nothing is known of the subjects".to_owned()
+            "without a warm-up round, nothing is known about the subjects".to_owned()
         }
         PaceObstacle::Isolated => "the subjects' CPUs are isolated, from becalm too".to_owned(),
         PaceObstacle::SeveralCpus => "the subjects are not kept on one CPU".to_owned(),
@@ -106,8 +115,8 @@ fn pace_obstacle(because: &PaceObstacle) -> String {
 fn calm(what: Calm) -> &'static str {
     match what {
         Calm::Temperature => "the temperature was",
-        Calm::Load => "the tasks that want a CPU were",
-        Calm::Pressure => "waiting for memory or I/O was",
+        Calm::Load => "the number of tasks that want a CPU was",
+        Calm::Pressure => "the share of time spent waiting for memory or I/O was",
     }
 }
 
@@ -120,8 +129,7 @@ mod tests {
         let above = vec![(Calm::Temperature, 1), (Calm::Load, 3)];
         assert_eq!(
             sentence(&SessionLimit::Unrest { maximum: 2.5, above }),
-            "the machine did not always come to rest within 2.5 s before a round: the temperature was above that of \
-             the start (once), the tasks that want a CPU were above that of the start (3 times)"
+            "the machine did not always come to rest within 2.5 s before a round: the temperature was above that of the start (once), the number of tasks that want a CPU was above that of the start (3 times)"
         );
     }
 
@@ -141,7 +149,7 @@ mod tests {
         );
         assert_eq!(
             of(&[], CounterObstacle::NoDescriptors { error: "no".to_owned() }),
-            "No counters: a child cannot take file descriptors of its own here (no)."
+            "No counters: a child process cannot have its own table of file descriptors here (no)."
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What is said of what a trace, a probe or a topology cannot tell.
+//! The sentences about what a trace, a probe or a topology cannot show.
 
 use becalm_model::{ProbeLimit, TopologyLimit, TraceLimit};
 
@@ -7,17 +7,22 @@ pub(super) fn trace(limit: &TraceLimit) -> String {
     use TraceLimit as L;
     match limit {
         L::EventsLost { lost, of } => {
-            format!("{lost} of {of} events were lost: times around them are told as unknown")
+            format!("{lost} of {of} events were lost: times around them are reported as unknown")
         }
-        L::FaultCost => "what a page fault costs outside the kernel's two events could not be learnt: fault times are \
-                         lower bounds"
-            .to_owned(),
-        L::OwnInterrupts => "this kernel does not trace the CPU's own interrupts (timer, rescheduling): their time \
-                             counts as the interrupted task's, but for the timers that expire in them"
-            .to_owned(),
+        L::FaultCost => {
+            "the cost of a page fault outside the kernel's two events could not be determined: \
+             fault times are lower bounds"
+                .to_owned()
+        }
+        L::OwnInterrupts => {
+            "this kernel does not trace the CPU's own interrupts (timer, rescheduling): their \
+             time counts as the interrupted task's, except for the timers that expire in them"
+                .to_owned()
+        }
         L::EventsMissing { names } => format!("this kernel does not have {}", names.join(", ")),
         L::NoTick { cpus } => format!(
-            "CPUs {cpus} have no tick while one task runs (nohz_full), so gaps outside the kernel are not told"
+            "CPUs {cpus} have no tick while one task runs (nohz_full), so gaps outside the kernel \
+             are not reported"
         ),
         L::Stopped { after, of } => format!(
             "stopped by a signal after {after:.1} of {of:.1} s: this is what was seen until then"
@@ -33,15 +38,15 @@ pub(super) fn probe(limit: &ProbeLimit) -> String {
             "The probe was interrupted: this is what was seen until then.".to_owned()
         }
         L::CpusLeftOut { cpus } => {
-            format!("CPU {cpus} was left out: another becalm measures there.")
+            format!("CPU {cpus} was skipped: another becalm is measuring there.")
         }
         L::NotRealTime { error } => format!(
-            "The reader could not be a real-time task: {error}. What other programs take from it counts as \
-             interruption."
+            "The reader could not become a real-time task: {error}. Time that other programs take \
+             from it counts as interruption."
         ),
         L::ReaderSharesCpu => {
-            "There is one CPU for becalm, the reader and everything else: becalm sleeps while the \
-                               reader reads, and its waking up may be among the interruptions."
+            "There is only one CPU for becalm, the reader and everything else: becalm sleeps \
+             while the reader reads, but its wake-ups may be among the interruptions."
                 .to_owned()
         }
         L::NoSiblings { cpus } => format!(
@@ -49,12 +54,12 @@ pub(super) fn probe(limit: &ProbeLimit) -> String {
              online."
         ),
         L::NoTracer { error } => format!(
-            "The kernel's osnoise tracer was not used: {error}. What came between is seen, and not whether it was \
-             an interrupt or a thread."
+            "The kernel's osnoise tracer was not used: {error}. The probe sees that something \
+             interrupted it, but not whether it was an interrupt or a thread."
         ),
         L::Overwritten { events, windows } => format!(
-            "{events} events were overwritten before they were read, {windows} whole windows among them: in the \
-             others the time lost is complete, the histogram is not"
+            "{events} events, {windows} whole windows among them, were overwritten before they \
+             were read: in the other windows the time lost is complete, but the histogram is not"
         ),
     }
 }
@@ -68,8 +73,8 @@ pub(super) fn topology(limit: &TopologyLimit) -> String {
             format!("/sys/devices/system/cpu cannot be read: the CPUs are those of {source}")
         }
         L::AllowedUnknown { error } => format!(
-            "which CPUs this process may use is not known, so every online one is assumed: the affinity in \
-             /proc/self/status {error}"
+            "the CPUs that this process may use are unknown, so every online one is assumed: the \
+             affinity in /proc/self/status {error}"
         ),
         L::Unreadable { path, error, others } => {
             let others = match others {
@@ -77,14 +82,12 @@ pub(super) fn topology(limit: &TopologyLimit) -> String {
                 1 => " (nor can another file)".to_owned(),
                 others => format!(" (nor can {others} other files)"),
             };
-            format!(
-                "{path} {error}{others}: what it tells is taken from elsewhere, or is not known"
-            )
+            format!("{path} {error}{others}: that information comes from elsewhere, or is unknown")
         }
         L::NoneOnline => "none of the CPUs this process may use is online".to_owned(),
         L::CoresByCpuinfo { cpus } => format!("the cores of CPU {cpus} are those of /proc/cpuinfo"),
         L::CoresGuessed { cpus } => format!(
-            "which of CPU {cpus} share a core is not known: each is taken for a core of its own"
+            "which of CPU {cpus} share a core is unknown: each is assumed to have its own core"
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! PCI devices put together by what they are and where they are.
+//! PCI devices grouped by what they are and where they are.
 
 use becalm_model::wire::{TopologyDevice, TopologyDocument};
 
@@ -11,7 +11,7 @@ pub(super) struct Group {
     pub(super) kind: String,
     /// Index of their node, where it is known.
     node: Option<usize>,
-    /// The CPUs that are near; empty where they are not known.
+    /// The CPUs that are near; empty if they are unknown.
     pub(super) cpus: Vec<u32>,
     /// Each device with a name: `eth0 (0000:01:00.0)`. Then those without: `4 without a name (0000:02:00.0 ...)`.
     pub(super) entries: Vec<String>,

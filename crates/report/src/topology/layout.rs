@@ -9,7 +9,7 @@ use crate::width::wrap;
 pub(super) const LINE: f64 = 15.0;
 /// Space around what is in a box.
 pub(super) const PAD: f64 = 6.0;
-/// Width of a character, on the safe side.
+/// Width of a character, rounded up.
 const CHARACTER: f64 = 7.0;
 const CPU_WIDTH: f64 = 38.0;
 const CPU_HEIGHT: f64 = 22.0;
@@ -20,9 +20,9 @@ const CLOSE_PAD: f64 = 3.0;
 const SHAPE: f64 = 1.6;
 /// No row of boxes becomes wider, unless a single one is.
 const WIDEST: f64 = 1600.0;
-/// Labels are broken into lines where a box is narrower than they are, but never to less than this.
+/// Labels are broken into lines if a box is narrower than they are, but never to less than this.
 const NARROWEST_LABEL: f64 = 154.0;
-/// From so many cores on those that are alike have one label together.
+/// From this many cores on, cores that are alike share one label.
 const MANY_CORES: usize = 65;
 
 /// A box.

@@ -48,7 +48,7 @@ fn node_title(document: &TopologyDocument, node: &TopologyNode) -> String {
         if let Some(bandwidth) = node.read_bandwidth {
             add(format!("{} a second", size(bandwidth << 20)));
         }
-        add("no CPU that runs".to_owned());
+        add("no online CPU".to_owned());
         if !node.near.is_empty() {
             add(format!("nearest: {} {}", cpu_word(node.near.len()), list(&node.near)));
         }
@@ -64,7 +64,7 @@ fn memory_word(kind: &str) -> &str {
     }
 }
 
-/// Writes a size in binary units, with decimals only where they say something: `1.25 MiB`.
+/// Writes a size in binary units, with decimals only if they matter: `1.25 MiB`.
 fn size(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let Some(&(scale, unit)) = units.iter().find(|(scale, _)| bytes >= *scale) else {

@@ -125,8 +125,8 @@ pub(super) fn machine(document: &TopologyDocument) -> Part {
     machine
 }
 
-/// Returns the innermost part that holds all of `cpus`, and is no part of a core; the machine where they are not
-/// known.
+/// Returns the innermost part that holds all of `cpus`, and is not part of a core; the machine if
+/// they are unknown.
 fn innermost<'a>(part: &'a mut Part, cpus: &[u32]) -> &'a mut Part {
     let holds = |one: &Part| {
         let is_larger = one.titles.iter().any(|title| title.rank < Rank::CACHE);
@@ -139,7 +139,7 @@ fn innermost<'a>(part: &'a mut Part, cpus: &[u32]) -> &'a mut Part {
 }
 
 /// Puts a part into the innermost one that holds it. A part that lies across others, as tables of
-/// faulty firmware have them, is left out of the picture.
+/// faulty firmware have them, is not drawn.
 fn insert(into: &mut Part, part: Part) {
     if let Some(holder) = into.parts.iter_mut().find(|one| one.cpus.is_superset(&part.cpus)) {
         if holder.cpus == part.cpus {

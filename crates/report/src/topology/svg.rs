@@ -143,7 +143,7 @@ impl<'a> Drawing<'a> {
             legend.push(("chosen".into(), "would run the subject, if it has one thread".into()));
         }
         if !self.barred.is_empty() {
-            legend.push(("barred".into(), "may not be used by becalm".into()));
+            legend.push(("barred".into(), "not available to becalm".into()));
         }
         if !self.isolated.is_empty() {
             legend.push(("cpu isolated".into(), "isolated from the scheduler".into()));
@@ -205,7 +205,7 @@ mod tests {
         assert!(picture.contains("prefers-color-scheme:dark") && !picture.contains("href"));
         assert!(picture.contains("&lt;core&gt;") && !picture.contains("<core>"), "{picture}");
         assert!(picture.contains(">3</text>") && picture.contains(">700</text>"), "{picture}");
-        assert!(picture.contains("may not be used"), "{picture}");
+        assert!(picture.contains("not available"), "{picture}");
     }
 
     /// Every rectangle and the first letter of every label, as the picture has them.

@@ -27,7 +27,7 @@ pub fn topology_text(document: &TopologyDocument, style: &Style) -> String {
     }
     if document.allowed.len() < document.online.len() {
         page.say(&format!(
-            "becalm may use {} {} only.",
+            "becalm may use only {} {}.",
             cpu_word(document.allowed.len()),
             list(&document.allowed)
         ));
@@ -59,7 +59,7 @@ pub fn topology_text(document: &TopologyDocument, style: &Style) -> String {
             page.item(limit.text());
         }
     }
-    page.list("Not known", document.limits.iter().map(Worded::text));
+    page.list("Unknown", document.limits.iter().map(Worded::text));
     page.finish()
 }
 
@@ -207,7 +207,7 @@ impl<'a> Picture<'a> {
             parts.push("* would run a single thread");
         }
         if self.allowed.len() < self.document.online.len() {
-            parts.push("(n) may not be used by becalm");
+            parts.push("(n) not available to becalm");
         }
         (!parts.is_empty()).then(|| parts.join("; "))
     }

@@ -80,7 +80,7 @@ pub(crate) struct Pairs {
     /// Rounds in which the baseline alone was cut off at the timeout, and those in which the candidate alone was. For
     /// wall time they are used, and the value is a lower bound; for other metrics they are left out.
     pub(crate) cut_off: [u32; 2],
-    /// Usable rounds during which the pace of the core is not known, where it is known of others.
+    /// Usable rounds during which the pace of the core is unknown, where it is known of others.
     pub(crate) without_pace: u32,
     /// Usable rounds without a log ratio because a value is zero or below.
     pub(crate) not_positive: u32,

@@ -14,7 +14,7 @@ use crate::rounds::BenchmarkValue;
 #[derive(Debug, thiserror::Error)]
 pub enum HarnessError {
     /// The results cannot be read, mostly because the harness wrote none.
-    #[error("{harness} left no results that can be read: {source}{filter}")]
+    #[error("{harness} left no results that becalm can read: {source}{filter}")]
     NoResults {
         /// Name of the harness.
         harness: &'static str,
@@ -23,7 +23,7 @@ pub enum HarnessError {
         /// The filter, which may match no benchmark: `; ...`.
         filter: String,
     },
-    /// They are something else than they should be.
+    /// They are something other than they should be.
     #[error("the results of {harness} cannot be read: {source}{beginning}{filter}")]
     Format {
         /// Name of the harness.
@@ -69,7 +69,7 @@ pub fn readings(
 
 /// Most harnesses end without a word where nothing matches.
 fn of_filter(filter: &str) -> String {
-    format!("; does a benchmark match the filter `{filter}`?")
+    format!("; does any benchmark match the filter `{filter}`?")
 }
 
 /// Quotes the first line of an output that was not understood: most often it is a message.

@@ -98,7 +98,10 @@ impl ResultFolder {
 fn bounded(path: &Path) -> io::Result<Vec<u8>> {
     let length = fs::symlink_metadata(path)?;
     if !length.is_file() || length.len() > LARGEST {
-        return Err(io::Error::other(format!("it is no file of at most {} MiB", LARGEST >> 20)));
+        return Err(io::Error::other(format!(
+            "it is larger than {} MiB, or not a regular file",
+            LARGEST >> 20
+        )));
     }
     fs::read(path)
 }

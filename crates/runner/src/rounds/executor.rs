@@ -24,7 +24,7 @@ pub struct BenchmarkValue {
     pub metric: Metric,
     /// The value that stands for the run.
     pub value: f64,
-    /// The single values, in time order; empty where the harness gives none.
+    /// The single values, in time order; empty if the harness gives none.
     pub iterations: Vec<f64>,
 }
 
@@ -37,7 +37,7 @@ pub struct MeasuredRun {
     pub outcome: Outcome,
     /// What it gave for the metrics of the whole process.
     pub values: Values,
-    /// Iterations that the program timed itself, in seconds; empty where they are not read.
+    /// Iterations that the program timed itself, in seconds; empty if they are not read.
     pub iterations: Vec<f64>,
     /// What the benchmarks inside the process gave; a harness may show ones that nobody knew of.
     pub benchmarks: Vec<BenchmarkValue>,

@@ -59,8 +59,8 @@ impl<E: Executor> Rounds<'_, E> {
 }
 
 /// Returns the half width of the interval of the median as a share of the median, the widest over
-/// the subjects and the metrics that the user named, else the wall time; `None` while some
-/// interval is not known.
+/// the subjects and the metrics that the user named, else the wall time; `None` while some interval
+/// is unknown.
 fn precision(record: &Record, judgement: &Judgement) -> Option<f64> {
     let metrics = match &judgement.primary {
         Primary::Named(names) => names.iter().map(|name| record.metric_index(name)).collect(),

@@ -58,7 +58,7 @@ pub(crate) fn run_hook(
     // A cleanup also runs, and to its end, after the signal that ended the session.
     let accepted = if hook == Hook::Cleanup { interrupt.times() } else { 0 };
     if interrupt.times() > accepted {
-        return Err("it was not started, because a signal asked becalm to stop".to_owned());
+        return Err("it was not started, because becalm was stopped by a signal".to_owned());
     }
     let mut shell = Command::new("sh");
     shell.args(["-c", text]).stdin(Stdio::null()).stdout(Stdio::null());
@@ -115,7 +115,7 @@ fn end(child: &mut Child, interrupt: &Interrupt, accepted: u32) -> std::io::Resu
             && wait::kill_group(group, signal) == Sent::NotAllowed
         {
             return Err(std::io::Error::other(format!(
-                "process {group} runs as another user and cannot be ended: it goes on"
+                "process {group} runs as another user, so becalm cannot end it; it is still running"
             )));
         }
         if pause == LONGEST_PAUSE && wait::wants_terminal(group) {

@@ -39,11 +39,7 @@ pub enum SessionError<E> {
 
 /// Adds what a subject said last.
 fn last_words(said: &[String]) -> String {
-    if said.is_empty() {
-        String::new()
-    } else {
-        format!("; the last that it said:{}", quoted(said))
-    }
+    if said.is_empty() { String::new() } else { format!("; its output ends with:{}", quoted(said)) }
 }
 
 impl<E: std::error::Error> SessionError<E> {
@@ -98,7 +94,7 @@ pub(super) struct Rounds<'a, E: Executor> {
     pub(super) tell: &'a mut dyn FnMut(RoundEvent<'_>),
 }
 
-/// What becomes of the window of evidence that several short runs share.
+/// What happens to the window of evidence that several short runs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Window {
     /// It ends when it is long enough.

@@ -49,10 +49,10 @@ pub struct Plan {
     pub failure: FailurePolicy,
     /// How environment size and stack start are treated.
     pub padding: Padding,
-    /// The link seeds of the layouts in which every subject was built, all of them different; empty where
-    /// there is one build.
+    /// The link seeds of the layouts in which every subject was built, all of them different; empty
+    /// if there is one build.
     pub builds: Vec<u32>,
-    /// What becomes of disturbed rounds.
+    /// What happens to disturbed rounds.
     pub on_disturbance: OnDisturbance,
     /// How the conditions are chosen.
     pub conditioning: Conditioning,
@@ -69,7 +69,7 @@ pub struct Plan {
 pub struct Independent {
     /// Their terms, in the order of the record. [`Plan::stop`] ends all of them.
     pub terms: Vec<OwnTerms>,
-    /// What becomes of the others when one fails.
+    /// What happens to the others when one fails.
     pub on_failure: OnFailure,
 }
 
@@ -82,7 +82,7 @@ pub struct OwnTerms {
     pub stop: Stop,
 }
 
-/// What becomes of the others when a subject fails.
+/// What happens to the others when a subject fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnFailure {
     /// The session ends.

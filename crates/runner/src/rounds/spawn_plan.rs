@@ -44,7 +44,7 @@ pub enum RunError {
         why: String,
     },
     /// It did not end well, and what it should have given is not there.
-    #[error("{}; the last that it said:{}", becalm_model::with_causes(error), quoted(said))]
+    #[error("{}; its output ends with:{}", becalm_model::with_causes(error), quoted(said))]
     Said {
         /// What is not there.
         error: Box<RunError>,
@@ -60,7 +60,7 @@ pub enum RunError {
         source: ExtractError,
     },
     /// The subject's output has no iterations.
-    #[error("`{subject}`: the iterations cannot be read from its output: {source}")]
+    #[error("`{subject}`: cannot read the iterations from its output: {source}")]
     Iterations {
         /// Name of the subject.
         subject: String,
@@ -68,7 +68,7 @@ pub enum RunError {
         source: SeriesError,
     },
     /// The build of a revision cannot be put in its place.
-    #[error("`{subject}`: its build cannot be put in its place: {source}")]
+    #[error("`{subject}`: cannot put its build in place: {source}")]
     Stand {
         /// Name of the subject.
         subject: String,
@@ -102,8 +102,8 @@ pub enum RunError {
     /// The results of the run before cannot be removed.
     #[error("cannot empty the folder of the results: {0}")]
     Results(std::io::Error),
-    /// The subject printed something else than it should.
-    #[error("`{subject}` printed something else than expected: {difference}")]
+    /// The subject printed something other than it should.
+    #[error("`{subject}` printed unexpected output: {difference}")]
     Output {
         /// Name of the subject.
         subject: String,
@@ -334,7 +334,7 @@ impl SpawnPlan {
         names.into_iter().collect()
     }
 
-    /// Returns how subjects time themselves, each way once; empty where all are timed from outside.
+    /// Returns how subjects time themselves, each way once; empty if all are timed from outside.
     pub(crate) fn own_timing(&self) -> Vec<OwnTiming> {
         let harnesses = self.subjects.iter().filter_map(|subject| subject.harness.as_ref());
         let statement = self.statement.as_ref().map(|rule| &rule.timing);
@@ -359,7 +359,7 @@ pub trait Isolate: fmt::Debug {
     fn isolate(&self, choice: &Choice) -> Result<Isolated, String>;
 }
 
-/// What became of isolation.
+/// What happened to isolation.
 #[derive(Debug, Clone)]
 pub struct Isolated {
     /// Where the subject and becalm run, with what could not be had among its limits.

@@ -7,7 +7,7 @@ use becalm_model::Metric;
 pub struct Values(Vec<(String, f64)>);
 
 impl Values {
-    /// Adds the value of a metric; nothing where the run has none.
+    /// Adds the value of a metric; nothing if the run has none.
     pub fn add(&mut self, metric: &str, value: impl Into<Option<f64>>) {
         if let Some(value) = value.into() {
             self.0.push((metric.to_owned(), value));

@@ -16,7 +16,7 @@ pub enum AnswerError {
     #[error("the worker printed no result; its output ends with: {0}")]
     None(String),
     /// A value took no time.
-    #[error("{loops} loops took no time that the clock can tell")]
+    #[error("{loops} loops took too little time for the clock to measure")]
     NoTime {
         /// How many loops.
         loops: u64,
@@ -148,7 +148,7 @@ mod tests {
         assert!(error(b"").ends_with("(nothing)"));
         assert_eq!(
             error(b"{\"loops\": 8, \"values\": [0, 7]}"),
-            "8 loops took no time that the clock can tell"
+            "8 loops took too little time for the clock to measure"
         );
     }
 

@@ -27,7 +27,7 @@ pub struct Setting<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// Why the loops are not known.
+/// Why the loops are unknown.
 #[derive(Debug, thiserror::Error)]
 pub enum CalibrationError {
     /// The worker cannot be started.
@@ -45,7 +45,7 @@ pub enum CalibrationError {
     #[error(transparent)]
     Answer(#[from] AnswerError),
     /// However many loops there are, they take no time worth the name.
-    #[error("{loops} loops take {taken:?}, less than the {least:?} that a value has to take")]
+    #[error("{loops} loops take {taken:?}, less than the {least:?} that a value must take")]
     NoWork {
         /// How many loops.
         loops: u64,

@@ -92,8 +92,9 @@ pub enum Basis {
 /// Where the two gates differ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Policy {
-    /// Largest share for the worse that is let through. `gate` takes the margin of its rule, 1 % where nobody says;
-    /// `ci` takes `--allow`, which is nothing where nobody says, because its verdict has a margin already.
+    /// Largest share for the worse that is let through. `gate` takes the margin of its rule, 1 %
+    /// where nobody says; `ci` takes `--allow`, which is nothing if nobody says, because its
+    /// verdict has a margin already.
     pub allowed: f64,
     /// What has to say that it is worse.
     pub basis: Basis,

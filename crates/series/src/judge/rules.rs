@@ -31,7 +31,8 @@ pub struct Rule {
 /// A limit that suits none of the metrics that it was asked for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "{source}, for the metric {metric} of {benchmark}; [gate.rules.\"{benchmark}/METRIC\"] names another metric"
+    "{source}, for the metric {metric} of {benchmark}; use [gate.rules.\"{benchmark}/METRIC\"] \
+     for another metric"
 )]
 pub struct LimitError {
     /// The rule.

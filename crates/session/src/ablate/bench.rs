@@ -1,5 +1,5 @@
-//! One run of the subject under a set of mitigations: settings of the machine are made before it and
-//! put back after it, whatever comes of it.
+//! One run of the subject under a set of mitigations: settings of the machine are made before it
+//! and put back after it, whatever happens.
 
 use std::cell::Cell;
 use std::path::PathBuf;
@@ -28,10 +28,10 @@ use crate::event::Listener;
 use crate::tuned::{GivenUp, PutBack, Tuned, TunedError, failures};
 
 /// Pause before every run, so that what becalm did just before (files synced, settings written) is
-/// over, and is alike for all configurations.
+/// over, and is the same for all configurations.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long to queue once the experiment goes on.
+/// How long to queue once the experiment is running.
 const PATIENCE: TuneWait = TuneWait::For(Duration::from_secs(120));
 
 const COMMAND: &str = "becalm noise ablate";
@@ -51,7 +51,7 @@ pub(super) struct Bench<'a> {
     pub(super) timeout: Duration,
     /// How long to queue for the right to change the machine the first time.
     pub(super) wait: TuneWait,
-    /// Whether it was had before.
+    /// Whether it was obtained before.
     pub(super) was_tuned: Cell<bool>,
     pub(super) interrupt: &'a Interrupt,
     pub(super) listener: Listener<'a>,
@@ -63,16 +63,17 @@ pub(super) struct Bench<'a> {
 pub(super) struct Measured {
     pub(super) shown: Shown,
     pub(super) finished: Finished,
-    /// Settings that could not be had, as sentences.
+    /// Settings that were not possible, as sentences.
     pub(super) failures: Vec<String>,
 }
 
 /// Why there was no run.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// These mitigations cannot be had, or the subject does not stand them; the machine is as before.
+    /// These mitigations are not possible, or the subject fails under them; the machine is as
+    /// before.
     Refused(String),
-    /// The experiment cannot go on.
+    /// The experiment cannot continue.
     Fatal(Error),
 }
 
@@ -206,7 +207,7 @@ impl<'a> Bench<'a> {
             Outcome::Exited(0) => return Ok(finished),
             Outcome::Exited(code) => format!("the subject exits with {code}"),
             Outcome::Signalled(signal) => format!("the subject is ended by signal {signal}"),
-            Outcome::Unknown => "it is not known how the subject ended".to_owned(),
+            Outcome::Unknown => "it is unknown how the subject ended".to_owned(),
             Outcome::TimedOut => {
                 format!("a run takes longer than {:.0} s (--timeout)", self.timeout.as_secs_f64())
             }
@@ -235,7 +236,7 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Makes them; returns the CPUs that were isolated, and what could not be had.
+    /// Makes them; returns the CPUs that were isolated, and what was not possible.
     fn make(
         &self,
         tuned: &mut Tuned<'_>,
@@ -283,7 +284,7 @@ impl<'a> Bench<'a> {
 
     /// Plans the settings that knobs ask for.
     pub(super) fn plan(&self, members: &[usize], request: &TuningRequest) -> tune::TuningPlan {
-        tune::plan(&self.situation(members, request)).expect("only knobs that exist are named")
+        tune::plan(&self.situation(members, request)).expect("only existing knobs are named")
     }
 
     fn situation<'b>(&'b self, members: &[usize], request: &'b TuningRequest) -> Situation<'b> {

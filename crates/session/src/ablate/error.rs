@@ -1,11 +1,11 @@
-//! Why it is not found out which mitigation helps.
+//! Why the experiment on mitigations failed.
 
 use std::time::Duration;
 
 use super::time::FEWEST_BLOCKS;
 use crate::error::Fault;
 
-/// Why it is not found out which mitigation helps.
+/// Why the experiment on mitigations failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AblateError {
     /// The subject does not run. The machine is as before.
@@ -16,11 +16,11 @@ pub enum AblateError {
         /// What is wrong with it.
         why: String,
     },
-    /// The processes that were to make the machine busy cannot be started.
-    #[error("cannot make the machine busy: {0}")]
+    /// The processes that should make the machine busy cannot be started.
+    #[error("cannot start the processes that make the machine busy: {0}")]
     NotBusy(String),
     /// No mitigation is possible.
-    #[error("nothing {} can be tried here", if *.of_some { "that --only names" } else { "that there is" })]
+    #[error("no mitigation {} can be tried here", if *.of_some { "chosen with --only" } else { "that becalm knows" })]
     Nothing {
         /// Whether only some were asked for.
         of_some: bool,
@@ -29,8 +29,8 @@ pub enum AblateError {
     },
     /// The time is not enough for the first stage.
     #[error(
-        "{FEWEST_BLOCKS} runs under each mitigation take {:.0} s, and {:.0} s are left for them: trying each once took \
-         {:.0} s, and the later stages need their share of the {:.0} s",
+        "{FEWEST_BLOCKS} runs under each mitigation take {:.0} s, but only {:.0} s are left for \
+         them: trying each once took {:.0} s, and the later stages need their share of the {:.0} s",
         .needed.as_secs_f64().ceil(), .left.as_secs_f64().floor(), .used.as_secs_f64().ceil(),
         .whole.as_secs_f64().ceil()
     )]
@@ -41,9 +41,9 @@ pub enum AblateError {
         left: Duration,
         /// What was used before.
         used: Duration,
-        /// All that there is.
+        /// Total time.
         whole: Duration,
-        /// What would do.
+        /// What would be enough.
         enough: String,
     },
     /// A signal ended it. The machine is as before.
@@ -55,7 +55,7 @@ pub enum AblateError {
 }
 
 impl AblateError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Stopped(signal) => Fault::Signal(*signal),

@@ -28,7 +28,7 @@ struct Hog {
     thread: JoinHandle<()>,
 }
 
-/// Work that nobody lives to see the end of.
+/// Work that runs longer than anybody waits.
 const ENDLESS: u64 = u64::MAX;
 
 impl Hogs {
@@ -97,7 +97,7 @@ impl Drop for Hogs {
     }
 }
 
-/// `launch` tells which signal stopped it; nobody listens here.
+/// `launch` returns which signal stopped it; nobody listens here.
 const SIGTERM: i32 = 15;
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ impl Laboratory<'_> {
                 Err(Trouble::Refused(why)) => {
                     // The workload says so on standard error, which nobody hears.
                     let hint = match MITIGATIONS[index].means {
-                        Means::LockMemory => " (may memory be locked? `ulimit -l`)",
+                        Means::LockMemory => " (is it allowed to lock memory? see `ulimit -l`)",
                         _ => "",
                     };
                     *reason = Some(format!("{why}{hint}"));

@@ -1,5 +1,5 @@
-//! Which mitigation of noise helps here: the experiment from the first run to the last. What is to be run, and what
-//! it shows, is of the lab.
+//! Which mitigation of noise helps here: the experiment from the first run to the last. What to
+//! run, and what the runs show, is decided in the lab.
 
 mod bench;
 mod error;
@@ -59,11 +59,11 @@ pub struct AblateRequest {
     pub only: Vec<String>,
     /// Those not to try.
     pub skip: Vec<String>,
-    /// Whether what others miss is tried.
+    /// Whether to try mitigations that others may notice.
     pub is_strict: bool,
     /// Whether the machine is made busy meanwhile.
     pub is_busy: bool,
-    /// Whether it is only found out what is possible.
+    /// Whether only to find out what is possible.
     pub is_list: bool,
 }
 

@@ -17,7 +17,7 @@ const MAIN_THREAD_SHARE: f64 = 0.95;
 /// What is run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// A built-in workload, as a process of this very program.
+    /// A built-in workload, as a process of this program.
     Workload {
         /// This program's file.
         becalm: String,
@@ -25,7 +25,7 @@ pub enum Subject {
         workload: Workload,
         /// Timed iterations of each run.
         iterations: u32,
-        /// How many threads it has, whatever CPUs it may use; `None` where they do not depend on those.
+        /// How many threads it has, whatever CPUs it may use; `None` if that depends on the CPUs.
         threads: Option<usize>,
     },
     /// A command.
@@ -106,7 +106,7 @@ impl Subject {
     ///
     /// # Errors
     ///
-    /// If the output is not what a workload prints.
+    /// If the output is not that of a workload.
     pub(super) fn shown(&self, finished: &Finished) -> Result<Shown, String> {
         match self {
             Self::Command(_) => Ok(Shown {

@@ -1,4 +1,4 @@
-//! The time that an experiment has, and what is left out for lack of it.
+//! The time that an experiment has, and what is skipped for lack of it.
 
 use std::time::Duration;
 
@@ -8,20 +8,20 @@ use becalm_model::ablate::Stage;
 use super::Laboratory;
 use super::error::AblateError;
 
-/// Fewest blocks of a stage from which anything could be concluded.
+/// Fewest blocks of a stage that allow a conclusion.
 pub(super) const FEWEST_BLOCKS: u32 = 3;
 
 /// Blocks for which the second stage leaves time, by taking fewer steps.
 const WANTED_BLOCKS: u32 = 6;
 
-/// Steps that the second stage has however long they take.
+/// Steps of the second stage that are always made.
 const FEWEST_STEPS: usize = 4;
 
 /// A mitigation is costly when it makes a run take so many times as long as the untuned run.
 const COSTLY: u32 = 10;
 
 impl Laboratory<'_> {
-    /// Gives up mitigations whose set-up takes too long for the time there is, the longest first.
+    /// Gives up mitigations whose set-up takes too long for the available time, the longest first.
     ///
     /// # Errors
     ///
@@ -84,15 +84,15 @@ impl Laboratory<'_> {
         let stage = design::cumulatively(&order, steps);
         if steps < all {
             self.note([format!(
-                "for lack of time only the best {steps} mitigations were stacked (--max-time)"
+                "for lack of time only the best {steps} mitigations were combined (--max-time)"
             )]);
         }
         stage
     }
 }
 
-/// Returns a time for everything in which the first stage has room, after so much is used up. What was used
-/// will be used again, and not in just the same time.
+/// Returns a total time in which the first stage fits, after so much is used up. The same will be
+/// used again, and not in exactly the same time.
 fn enough(needed: Duration, used: Duration) -> String {
     const RESERVE: f64 = 1.2;
     let seconds = RESERVE * (needed + used).as_secs_f64() / ends_at(Stage::Singly);

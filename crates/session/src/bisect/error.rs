@@ -1,4 +1,4 @@
-//! Why a search for a commit was not begun, or not ended.
+//! Why a search for a commit was not started, or not finished.
 
 use std::path::PathBuf;
 
@@ -6,11 +6,11 @@ use crate::build::BuildError;
 use crate::error::Fault;
 use crate::revisions::GitError;
 
-/// Why a search for a commit was not begun, or not ended.
+/// Why a search for a commit was not started, or not finished.
 #[derive(Debug, thiserror::Error)]
 pub enum BisectError {
-    /// It is asked for with something that makes no sense for it.
-    #[error("bisect cannot be had together with {0}")]
+    /// It is requested with something that makes no sense for it.
+    #[error("bisect cannot be combined with {0}")]
     Senseless(&'static str),
     /// There is nothing to measure.
     #[error("a search needs a command")]
@@ -20,7 +20,7 @@ pub enum BisectError {
     End {
         /// Why.
         source: GitError,
-        /// Whether the history that is here is not all.
+        /// Whether the history that is here is incomplete.
         is_shallow: bool,
     },
     /// Both ends are one commit.
@@ -40,10 +40,10 @@ pub enum BisectError {
         bad: String,
         /// The newest commit in the history of both.
         base: Option<String>,
-        /// Whether the history that is here is not all.
+        /// Whether the history that is here is incomplete.
         is_shallow: bool,
     },
-    /// A file holds no search.
+    /// A file contains no search.
     #[error("cannot read {}: {why}", path.display())]
     NoSearch {
         /// The file.
@@ -51,14 +51,14 @@ pub enum BisectError {
         /// What is wrong with it.
         why: String,
     },
-    /// A search that is not over is saved where this one would be.
+    /// An unfinished search is saved where this one would be.
     #[error("an unfinished search is saved in {}", .0.display())]
     Unfinished(PathBuf),
     /// Something else is where the search would be saved.
-    #[error("{} is there, and is no saved search: it was not replaced", .0.display())]
+    #[error("{} exists and is not a saved search; it was not replaced", .0.display())]
     Occupied(PathBuf),
-    /// What is searched for now is not what was searched for.
-    #[error("{what} is another than that of the search in {}", path.display())]
+    /// This search is not for the same thing as the saved one.
+    #[error("{what} differs from that of the search in {}", path.display())]
     Another {
         /// What differs.
         what: &'static str,
@@ -66,7 +66,7 @@ pub enum BisectError {
         path: PathBuf,
     },
     /// The records of its steps have no place.
-    #[error("cannot make {}: {source}", path.display())]
+    #[error("cannot create {}: {source}", path.display())]
     Folder {
         /// Which folder.
         path: PathBuf,
@@ -86,7 +86,7 @@ pub enum BisectError {
     #[error(transparent)]
     NoLongerBuilt(BuildError),
     /// There are no ratios.
-    #[error("the ends have no positive values, and only exact ones are compared without a ratio")]
+    #[error("the ends have no positive values; without a ratio, only exact values can be compared")]
     NotPositive,
     /// A signal ended it.
     #[error("stopped by signal {0}; every step before that is saved")]
@@ -94,7 +94,7 @@ pub enum BisectError {
 }
 
 impl BisectError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::End { source, .. } => source.fault(),

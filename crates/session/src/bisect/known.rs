@@ -10,13 +10,13 @@ use super::step;
 /// Steps in which the commits on both sides of the answer are measured at least, the last in another build.
 const STEPS_OF_EDGE: usize = 2;
 
-/// A level so many standard errors from that of the good end is another.
+/// A level this many standard errors from that of the good end is another one.
 const CLEAR: f64 = 3.0;
 
-/// Returns a commit that has to be measured before an answer is believed: one at its edge that was measured in
-/// one build alone, or the next one with another program. What a file happens to have, such as its place in
-/// memory, is the same in all runs of a step, and that of another build is another; where the compiler has placed
-/// code worse for once, the next program is as fast as before.
+/// Returns a commit that has to be measured before the answer is accepted: one at its edge that was
+/// measured in one build alone, or the next one with another program. What a file happens to have,
+/// such as its place in memory, is the same in all runs of a step, and differs in another build; if
+/// the compiler has once placed code worse, the next program is as fast as before.
 pub(super) fn unconfirmed(
     document: &BisectDocument,
     group: Group,

@@ -1,7 +1,8 @@
 //! Which commit made a program slower? A search for it, saved after every step.
 //!
-//! [`Bisection::begin`] reads the history between the ends and begins to save; [`Bisection::search`] builds commits in
-//! worktrees and has them measured against the good end, until one of them is the first of the new level.
+//! [`Bisection::begin`] reads the history between the ends and starts to save;
+//! [`Bisection::search`] builds commits in worktrees and has them measured against the good end,
+//! until one of them is the first of the new level.
 
 mod answer;
 mod error;
@@ -40,13 +41,13 @@ pub struct BisectRequest {
     pub terms: Terms,
     /// The command line, for the state.
     pub arguments: Vec<String>,
-    /// The search to go on with.
+    /// The search to continue.
     pub resumed: Option<SavedSearch>,
     /// Where a new one is saved, if not in the folder of becalm in the repository.
     pub place: Option<PathBuf>,
 }
 
-/// A search that can go on.
+/// A search that can continue.
 #[derive(Debug)]
 pub struct Bisection {
     saved: SavedSearch,
@@ -57,7 +58,7 @@ pub struct Bisection {
 }
 
 impl Bisection {
-    /// Begins a search, or goes on with one, if it is still the same. Nothing is built yet.
+    /// Begins a search, or continues one, if it is still the same. Nothing is built yet.
     pub fn begin(request: BisectRequest) -> Result<Self, Error> {
         let BisectRequest { ends: [good, bad], mut terms, arguments, resumed, place } = request;
         refuse_senseless(&terms)?;
@@ -102,8 +103,8 @@ fn refuse_senseless(terms: &Terms) -> Result<(), BisectError> {
     let senseless = [
         (
             runs.pace == Pace::On,
-            "--pace on: it puts the rounds of several sessions together, and the pace of one says nothing about \
-             another",
+            "--pace on: a search combines the rounds of several sessions, and the pace in one \
+             says nothing about another",
         ),
         (runs.in_memory, "--in-memory"),
         (!runs.parameters.is_empty(), "a scan of parameters"),

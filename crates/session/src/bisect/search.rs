@@ -315,7 +315,7 @@ impl<E: From<Error>> Search<'_, E> {
             || limits.max_time.is_some_and(|most| self.started.elapsed() >= most)
     }
 
-    /// Removes builds of which little is left to learn, the surest first.
+    /// Removes builds from which little is left to learn, the surest first.
     fn forget_useless(&mut self, posterior: &Posterior, next: usize) {
         while self.built.len() >= KEPT {
             let doubt = |commit: usize| (posterior.is_new(commit) - 0.5).abs();
@@ -334,7 +334,7 @@ impl<E: From<Error>> Search<'_, E> {
         }
     }
 
-    /// Tells what the last step came to.
+    /// Reports the result of the last step.
     fn tell_step(&self, posterior: &Posterior) {
         let document = &self.saved.document;
         let Some(last) = document.steps.last().filter(|last| last.commit < self.range.bad()) else {

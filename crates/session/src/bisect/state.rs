@@ -1,4 +1,4 @@
-//! The state of a search on disk: written after every step, and gone on from.
+//! The state of a search on disk: written after every step, and continued from.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -26,7 +26,7 @@ pub struct SavedSearch {
 }
 
 impl SavedSearch {
-    /// Reads a search to go on with.
+    /// Reads a search to continue.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = files::read_text(path)?;
         let refused = |why: &dyn std::fmt::Display| BisectError::NoSearch {
@@ -44,7 +44,7 @@ impl SavedSearch {
             .chain(document.built.iter().map(|one| one.commit))
             .chain(document.skipped.iter().map(|one| one.commit));
         if let Some(wrong) = numbers.clone().find(|&number| number > n) {
-            let why = format!("it has {n} commits and speaks of number {wrong}");
+            let why = format!("it has {n} commits but refers to number {wrong}");
             return Err(refused(&why).into());
         }
         Ok(Self { document, path: path.to_owned() })
@@ -112,7 +112,7 @@ impl SavedSearch {
         }
     }
 
-    /// Takes up a search again, if it is still the same.
+    /// Continues a search, if it is still the same.
     pub(super) fn go_on(
         mut self,
         range: &Range,

@@ -18,7 +18,7 @@ const BUDGET_OF_ENDS: Duration = Duration::from_secs(120);
 /// Rounds in which exact values are read: enough to show that they are exact.
 pub(super) const EXACT_ROUNDS: u32 = 2;
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Debug)]
 pub enum Measured {
     /// All its rounds.

@@ -43,8 +43,8 @@ pub(super) fn find(tree: &Tree) -> Finds {
     finds
 }
 
-/// Makes the environment, installs what is measured as it is now, and describes the machine, for which asv would
-/// ask the user.
+/// Makes the environment, installs the current state of what is measured, and describes the
+/// machine, for which asv would ask the user.
 fn setup(python: &str, packages: &[String]) -> String {
     let packages = shell_words::join(packages);
     format!(

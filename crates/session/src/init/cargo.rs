@@ -9,7 +9,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
     let mut finds = Finds::default();
     for (path, text) in tree.named("Cargo.toml") {
         let Ok(manifest) = text.parse::<Table>() else {
-            finds.doubts.push(format!("{path} is no TOML that can be read"));
+            finds.doubts.push(format!("{path} is not valid TOML"));
             continue;
         };
         package(tree, path, &manifest, &mut finds);
@@ -55,18 +55,18 @@ fn package(tree: &Tree, path: &str, manifest: &Table, finds: &mut Finds) {
         let shown = &target.name;
         if harness.is_none() {
             finds.doubts.push(format!(
-                "which harness the bench target `{shown}` of {path} uses is not known: it is timed from outside, \
-                 with the start of cargo"
+                "the harness of the bench target `{shown}` of {path} is unknown, so it is timed \
+                 from outside, including the start of cargo"
             ));
             comments.push(
-                "its harness is not known: name it, or the start of cargo is measured too"
+                "its harness is unknown: name it, or the measurement includes the start of cargo"
                     .to_owned(),
             );
         }
         let mut env = Vec::new();
         if text.contains("#![feature(") {
             comments.push(
-                "it uses what only a nightly compiler has, which the variable asks of any"
+                "it uses features of a nightly compiler, which the variable enables in any compiler"
                     .to_owned(),
             );
             env.push(("RUSTC_BOOTSTRAP", "1"));
@@ -104,7 +104,7 @@ struct Target {
 }
 
 impl Target {
-    /// Returns the text of its main file, or, where that has a folder for itself, of all that are in it.
+    /// Returns the text of its main file, or, if that has its own folder, of all files in it.
     fn text(&self, tree: &Tree) -> String {
         let Some(file) = &self.file else { return String::new() };
         let text = |path: &str| tree.files.get(path).and_then(Option::as_deref).unwrap_or_default();
@@ -123,7 +123,8 @@ fn file_of(tree: &Tree, folder: &str, target: &str) -> Option<String> {
     [file, in_folder].into_iter().find(|path| tree.has(path))
 }
 
-/// Returns the targets that Cargo finds by itself: files of `benches/`, and folders there with a `main.rs`.
+/// Returns the targets that Cargo finds automatically: files of `benches/`, and folders there with
+/// a `main.rs`.
 fn found_by_cargo(tree: &Tree, folder: &str) -> Vec<(String, String)> {
     let benches = join(folder, "benches");
     let mut found: Vec<(String, String)> = tree
@@ -148,7 +149,7 @@ const PACKAGES: [(&str, &str); 5] = [
     ("bencher", "libtest"),
 ];
 
-/// Tells the harness by what the file uses, or, where that says nothing, by what the package depends on.
+/// Finds the harness from what the file uses, or else from what the package depends on.
 fn harness(text: &str, manifest: &Table) -> Option<&'static str> {
     // Forks of criterion keep its name inside their own.
     const MARKS: [(&str, &str); 5] = [

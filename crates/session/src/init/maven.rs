@@ -3,8 +3,9 @@
 use super::tree::{Tree, base, join, parent};
 use super::{Finds, Found, key, words};
 
-/// Builds without what says nothing about speed: tests, and checks of licences and style, which look for files that
-/// an archive of sources may lack. Maven writes why it failed to standard output, which a `setup` does not show.
+/// Builds without steps that are irrelevant to speed: tests, and checks of licences and style,
+/// which look for files that an archive of sources may lack. Maven writes
+/// why it failed to standard output, which a `setup` does not show.
 const MAVEN: &str =
     "mvn --quiet --batch-mode -DskipTests -Dlicense.skip -Dcheckstyle.skip -Drat.skip";
 
@@ -64,8 +65,8 @@ fn class_path(target: &str, of_module: &str) -> String {
     )
 }
 
-/// Returns the name of the jar with everything in it, where the shade plugin makes one. Of that only the words of
-/// the plugin itself say how it is called.
+/// Returns the name of the jar with everything in it, if the shade plugin makes one. Only the
+/// plugin's own section names it.
 fn jar(own: &str, text: &str, artifact: &str) -> Option<String> {
     let shade = block(own, "plugin").find(|plugin| plugin.contains("maven-shade-plugin"))?;
     let version = element(own, "version").or_else(|| element(text, "version")).unwrap_or("0");
@@ -123,7 +124,7 @@ fn root_of<'a>(tree: &Tree, folder: &'a str) -> &'a str {
     root
 }
 
-/// Leaves out what a project says of its parent, whose elements are called as its own, and comments.
+/// Removes what a project says about its parent, whose elements have the same names, and comments.
 fn without_parent(text: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;

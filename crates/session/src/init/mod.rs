@@ -1,7 +1,7 @@
 //! What `becalm init` finds in a repository, and the suite that it makes of it.
 //!
-//! `walk` is the thin edge that reads files; `tree` holds what was read. Each finder looks at that alone and
-//! returns benchmarks and doubts; `write` makes the text.
+//! `walk` is the thin edge that reads files; `tree` holds what was read. Each finder looks only at
+//! that and returns benchmarks and doubts; `write` makes the text.
 
 mod asv;
 mod cargo;
@@ -37,16 +37,16 @@ pub struct Found {
     pub setup: Option<String>,
     /// Words by which it can be chosen.
     pub tag: &'static str,
-    /// Where it was found, and what the reader has to know of it.
+    /// Where it was found, and what the reader has to know about it.
     pub comments: Vec<String>,
 }
 
-/// What a finder came to.
+/// The result of a finder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Finds {
     /// Benchmarks.
     pub benchmarks: Vec<Found>,
-    /// What it could not tell, as sentences.
+    /// What it could not determine, as sentences.
     pub doubts: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub fn find(tree: &Tree) -> Finds {
     all
 }
 
-/// Gives each benchmark a name of its own: with its kind where two have the same, then with a number.
+/// Gives each benchmark a unique name: with its kind if two have the same, then with a number.
 fn unique(benchmarks: &mut [Found]) {
     for index in 0..benchmarks.len() {
         let base = benchmarks[index].name.clone();

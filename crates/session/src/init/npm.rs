@@ -9,7 +9,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
     let mut finds = Finds::default();
     for (path, text) in tree.named("package.json") {
         let Ok(package) = serde_json::from_str::<Value>(text) else {
-            finds.doubts.push(format!("{path} is no JSON that can be read"));
+            finds.doubts.push(format!("{path} is not valid JSON"));
             continue;
         };
         let Some(scripts) = package.get("scripts").and_then(Value::as_object) else { continue };
@@ -27,11 +27,13 @@ pub(super) fn find(tree: &Tree) -> Finds {
                 let harness = printed_by(tree, folder, script);
                 if harness.is_none() {
                     comments.push(
-                        "timed from outside, with the start of npm; `harness = \"tinybench\"` reads its tables".to_owned(),
+                        "timed from outside, including the start of npm; `harness = \
+                         \"tinybench\"` reads its tables"
+                            .to_owned(),
                     );
                     finds.doubts.push(format!(
-                        "what the script `{name}` of {path} prints is not known: it is timed from outside, with the \
-                         start of npm"
+                        "the output format of the script `{name}` of {path} is unknown, so it is \
+                         timed from outside, including the start of npm"
                     ));
                 }
                 (words(&["npm", "run", "--silent", name]), harness)
@@ -51,8 +53,8 @@ pub(super) fn find(tree: &Tree) -> Finds {
     finds
 }
 
-/// Tells by the program that a script starts what it prints. Of these libraries none takes flags, so that npm may
-/// stand between.
+/// Determines from the program that a script starts what it prints. None of these libraries takes
+/// flags, so npm may be in between.
 fn printed_by(tree: &Tree, folder: &str, script: &str) -> Option<&'static str> {
     const MARKS: [(&str, &str); 2] = [("tinybench", "tinybench"), ("mitata", "custom")];
     let words = script.split_whitespace().map(|word| word.trim_start_matches("./"));
@@ -91,7 +93,7 @@ fn install(tree: &Tree, folder: &str) -> String {
     }
 }
 
-/// Returns the command of a script that does nothing but run the benchmarks of vitest.
+/// Returns the command of a script that only runs the benchmarks of vitest.
 fn vitest(script: &str) -> Option<Vec<String>> {
     let script = shell_words::split(script).ok()?;
     let is_plain = script.len() >= 2 && script[..2] == ["vitest", "bench"];

@@ -24,14 +24,16 @@ pub(super) fn find(tree: &Tree) -> Finds {
     }
     if required.is_none() {
         finds.doubts.push(
-            "tests have a `benchmark` fixture, but nothing asks for pytest-benchmark: it may be another fixture"
+            "tests have a `benchmark` fixture, but nothing depends on pytest-benchmark: it may be \
+             another fixture"
                 .to_owned(),
         );
     }
     for (path, text) in tree.named("conftest.py") {
         if text.contains("def benchmark(") {
             finds.doubts.push(format!(
-                "{path} has a `benchmark` fixture of its own, by which pytest-benchmark measures nothing"
+                "{path} defines its own `benchmark` fixture, which replaces that of \
+                 pytest-benchmark"
             ));
         }
     }
@@ -44,7 +46,7 @@ pub(super) fn find(tree: &Tree) -> Finds {
         let mut comments = vec![format!("tests with a `benchmark` fixture in {path}")];
         if let Some(said) = hindering(tree, folder) {
             comments.push(format!(
-                "addopts of {said} keep benchmarks from running, or ask for other plugins"
+                "addopts of {said} prevent benchmarks from running, or need other plugins"
             ));
             command.extend(words(&["-o", "addopts="]));
         }
@@ -63,7 +65,8 @@ pub(super) fn find(tree: &Tree) -> Finds {
     finds
 }
 
-/// Returns the file whose `addopts` would skip what is to be measured, spread it over processes, or trace it.
+/// Returns the file whose `addopts` would skip the benchmarks, spread them over processes, or trace
+/// them.
 fn hindering<'a>(tree: &'a Tree, folder: &str) -> Option<&'a str> {
     const OPTIONS: [&str; 6] =
         ["--benchmark-skip", "--cov", "--numprocesses", "-n", "--xdoc", "--mypy"];
@@ -142,7 +145,7 @@ mod tests {
             ("t/test_a.py", "def test_a(benchmark): pass"),
         ]));
         assert_eq!((finds.benchmarks.len(), finds.doubts.len()), (1, 1));
-        assert!(finds.doubts[0].starts_with("t/conftest.py has a `benchmark` fixture"));
+        assert!(finds.doubts[0].starts_with("t/conftest.py defines its own `benchmark` fixture"));
     }
 
     #[test]

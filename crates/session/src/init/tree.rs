@@ -1,4 +1,4 @@
-//! A repository as finders see it: names of files, and the text of those that may tell something.
+//! A repository as finders see it: names of files, and the text of those that may be useful.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct Tree {
     pub(super) doubts: Vec<String>,
 }
 
-/// Says whether the text of a file can tell of benchmarks, by its path.
+/// Says whether the text of a file may describe benchmarks, by its path.
 pub(super) fn is_wanted(path: &str) -> bool {
     let name = base(path);
     let is_python_test = has_ending(name, "py")
@@ -38,7 +38,8 @@ pub(super) fn is_wanted(path: &str) -> bool {
         || is_script_or_test(path)
 }
 
-/// Says whether it is a file of C++ or JavaScript, in whose path something is called after benchmarks or tests.
+/// Says whether it is a file of C++ or JavaScript whose path contains a word for benchmarks or
+/// tests.
 fn is_script_or_test(path: &str) -> bool {
     const ENDINGS: [&str; 8] = ["cc", "cpp", "cxx", "js", "mjs", "cjs", "ts", "mts"];
     ENDINGS.iter().any(|ending| has_ending(path, ending))
@@ -70,7 +71,7 @@ impl Tree {
     }
 }
 
-/// Says whether a file has this ending; what these tools read has it in small letters.
+/// Says whether a file has this ending; these tools use it in small letters.
 pub(super) fn has_ending(path: &str, ending: &str) -> bool {
     path.rsplit_once('.').is_some_and(|(_, found)| found == ending)
 }

@@ -1,4 +1,4 @@
-//! Reading a repository, as much of it as tells of benchmarks.
+//! Reading a repository, as far as it describes benchmarks.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::tree::{Tree, is_wanted, join};
 
-/// Folders that hold what was built, fetched or is none of the project's own.
+/// Folders that contain what was built or fetched, or is not the project's own.
 const SKIPPED: [&str; 12] = [
     "target",
     "node_modules",
@@ -23,10 +23,10 @@ const SKIPPED: [&str; 12] = [
     "testdata",
 ];
 
-/// Folders below folders are looked into up to this depth.
+/// How deep folders are searched.
 const DEEPEST: usize = 8;
 
-/// Most files that are looked at: beyond that it is a collection of repositories, or none.
+/// Most files that are read: anything larger is a collection of repositories, or not one at all.
 const MOST_FILES: usize = 50_000;
 
 /// Most that is read of one file, in bytes.
@@ -34,7 +34,7 @@ const LARGEST: u64 = 1 << 20;
 
 /// The folder of a repository cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot look into {}: {source}", folder.display())]
+#[error("cannot read {}: {source}", folder.display())]
 pub struct WalkError {
     /// The folder.
     folder: PathBuf,
@@ -55,7 +55,7 @@ pub fn walk(root: &Path) -> Result<Tree, WalkError> {
                 return Err(WalkError { folder: root.to_owned(), source });
             }
             Err(error) => {
-                tree.doubts.push(format!("{folder} could not be looked into: {error}"));
+                tree.doubts.push(format!("{folder} could not be read: {error}"));
                 continue;
             }
         };
@@ -75,7 +75,7 @@ pub fn walk(root: &Path) -> Result<Tree, WalkError> {
                 }
             } else if kind.is_file() {
                 if tree.files.len() == MOST_FILES {
-                    tree.doubts.push(format!("only the first {MOST_FILES} files were looked at"));
+                    tree.doubts.push(format!("only the first {MOST_FILES} files were examined"));
                     return Ok(tree);
                 }
                 let text = if is_wanted(&path) { read(&entry.path()) } else { None };
@@ -84,7 +84,7 @@ pub fn walk(root: &Path) -> Result<Tree, WalkError> {
         }
     }
     if is_deep {
-        tree.doubts.push(format!("folders more than {DEEPEST} deep were not looked into"));
+        tree.doubts.push(format!("folders more than {DEEPEST} deep were not examined"));
     }
     Ok(tree)
 }

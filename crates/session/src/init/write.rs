@@ -6,9 +6,9 @@ const HEAD: &str = r#"# The benchmarks of this repository, for `becalm run --sui
 # measured; `becalm schema suite` prints the schema of this file.
 version = 1
 
-# What holds for every benchmark that does not say otherwise.
+# Defaults for every benchmark.
 [defaults]
-# Measured runs of each; `budget = "10s"` is a time instead, or beside it.
+# Measured runs of each; `budget = "10s"` limits the time instead, or as well.
 rounds = 10
 # Runs before them.
 warmup = 1
@@ -19,7 +19,7 @@ margin = "2%"
 "#;
 
 const EXAMPLE: &str = r#"
-# Nothing was found that is a benchmark for certain. One looks like this:
+# No benchmark was found. One looks like this:
 #
 # [benchmark.sort]
 # command = "./sort {size}"

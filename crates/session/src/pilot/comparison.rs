@@ -10,7 +10,7 @@ use becalm_stats::decide::paired::{FEWEST_ROUNDS, Observation, Spread, spread_of
 use super::{Costs, PilotError, benchmark_of, metric_of, note_others, same_program};
 use crate::error::Error;
 
-/// What a record tells about a comparison.
+/// What a record shows about a comparison.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonPilot {
     /// What is planned for: a program, or two.
@@ -73,7 +73,7 @@ fn usual_metric(record: &Record) -> Result<usize, Error> {
     Ok(*primary_metrics(record, &judgement).metrics.first().ok_or(PilotError::NoTime)?)
 }
 
-/// Which runs are held against each other.
+/// Which runs are compared with each other.
 struct Pairing {
     subjects: Vec<usize>,
     /// Sequences of rounds of two runs, in time order.

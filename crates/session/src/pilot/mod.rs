@@ -12,7 +12,7 @@ use crate::metrics::MetricsError;
 
 pub use comparison::ComparisonPilot;
 
-/// Why a record is no pilot.
+/// Why a record cannot serve as a pilot.
 #[derive(Debug, thiserror::Error)]
 pub enum PilotError {
     /// It does not have the metric.
@@ -24,9 +24,10 @@ pub enum PilotError {
     /// It has nothing that takes time.
     #[error("the pilot recorded no time and no iterations")]
     NoTime,
-    /// It does not tell what repeating costs.
+    /// It does not contain what repeating costs.
     #[error(
-        "the pilot does not tell how long its runs took, and a plan weighs what repeating costs"
+        "the pilot does not contain how long its runs took, and a plan has to weigh the cost of \
+         repeating"
     )]
     NoCost,
     /// It has too few pairs of runs.
@@ -43,7 +44,7 @@ pub enum PilotError {
 }
 
 impl PilotError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NotRecorded(_) | Self::SeveralBenchmarks(_) => Fault::Usage,
@@ -59,20 +60,20 @@ impl PilotError {
 pub struct PilotRuns {
     /// The subject that is planned for.
     pub subject: String,
-    /// The metric; `iteration` for what the subject timed itself.
+    /// The metric; `iteration` for times that the subject measured itself.
     pub metric: String,
     /// Its unit.
     pub unit: Unit,
     /// The runs, with their values.
     pub runs: Vec<PilotRun>,
-    /// Iterations left out at the start of every run.
+    /// Iterations skipped at the start of every run.
     pub warmup_iterations: usize,
     /// What the reader has to know.
     pub notes: Vec<Note>,
 }
 
 impl PilotRuns {
-    /// Looks through a record, of whose metrics `asked` is planned for, or else what it is about.
+    /// Looks through a record for the metric `asked` for, or else its main metric.
     pub fn of(
         record: &Record,
         disturbed: &[DisturbedRun],
@@ -178,7 +179,7 @@ fn note_others(planned: &str, others: usize, notes: &mut Vec<Note>) {
     }
 }
 
-/// Returns how many iterations to leave out at the start of every run.
+/// Returns how many iterations to skip at the start of every run.
 fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<Note>) -> usize {
     if !matches!(values, Values::Iterations) {
         return 0;
@@ -207,8 +208,8 @@ fn warmup(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<
     settled.min(shortest.saturating_sub(2))
 }
 
-/// Returns the runs to leave out because evidence says that something disturbed them; none when
-/// that is more than a quarter, because then it is how this machine is.
+/// Returns the runs to skip because evidence says that something disturbed them; none if that is
+/// more than a quarter, because then this machine is like that.
 fn left_out(
     record: &Record,
     subjects: &[usize],
@@ -230,8 +231,8 @@ fn left_out(
     if count { Vec::new() } else { ours }
 }
 
-/// Says that the values inside a process are no level of the plan: a harness makes them as it likes, and how much of
-/// the process each took is not in the record.
+/// Says that the values inside a process are not a level of the plan: the harness decides how many
+/// it makes, and how much of the process each took is not in the record.
 fn note_values_inside(record: &Record, subjects: &[usize], values: &Values, notes: &mut Vec<Note>) {
     let Values::Metric(index) = values else { return };
     let mut runs = subjects.iter().flat_map(|&subject| record.measured(subject));
@@ -249,8 +250,8 @@ struct Costs {
 }
 
 impl Costs {
-    /// Refuses a record that does not tell how long the runs of these subjects took: a plan weighs what repeating
-    /// costs.
+    /// Refuses a record that does not contain how long the runs of these subjects took: a plan has
+    /// to weigh the cost of repeating.
     fn of(record: &Record, subjects: &[usize]) -> Result<Self, PilotError> {
         let is_raw = |index: &usize| record.metrics[*index].statistic.is_none();
         let wall = record.metric_index(metric::WALL_TIME).filter(is_raw);

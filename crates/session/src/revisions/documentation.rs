@@ -1,4 +1,4 @@
-//! Which files of a repository no program is made of.
+//! Files of a repository that no program is made of.
 
 use std::path::Path;
 

@@ -12,7 +12,7 @@ use crate::error::Fault;
 /// Why git does not answer.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
-    /// There is no repository here, or none that git reads.
+    /// There is no repository here, or none that git can read.
     #[error("{flag} needs a git repository: {source}")]
     NoRepository {
         /// What needs it.
@@ -21,9 +21,9 @@ pub enum GitError {
         source: Box<GitError>,
     },
     /// A revision names no commit.
-    #[error("{flag} {revision}: there is no such revision in {}", top.display())]
+    #[error("{flag} {revision}: no such revision in {}", top.display())]
     NoRevision {
-        /// What wants it.
+        /// What needs it.
         flag: String,
         /// As it was given.
         revision: String,
@@ -31,7 +31,7 @@ pub enum GitError {
         top: PathBuf,
     },
     /// git knows nothing of a commit.
-    #[error("git says nothing of {0}")]
+    #[error("git has no information about {0}")]
     NoCommit(String),
     /// git cannot be started.
     #[error("cannot start git: {0}")]
@@ -41,13 +41,13 @@ pub enum GitError {
     Failed {
         /// Its command.
         command: String,
-        /// The last it said.
+        /// Its last message.
         said: String,
     },
 }
 
 impl GitError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::NoRepository { .. } | Self::NoRevision { .. } => Fault::Usage,
@@ -81,7 +81,7 @@ pub struct Commit {
     pub id: String,
     /// The first line of its message.
     pub title: String,
-    /// The commit that it has the changes of, where it is a picture of the working tree.
+    /// The commit whose changes it has, if it is a snapshot of the working tree.
     pub changes_of: Option<String>,
 }
 
@@ -98,7 +98,7 @@ pub struct Signed {
     pub date: String,
 }
 
-/// How git is to write a [`Signed`].
+/// The format in which git writes a [`Signed`].
 const SIGNED: &str = "--format=%H%x00%P%x00%an%x00%aI%x00%s";
 
 impl Signed {
@@ -279,7 +279,7 @@ impl Repository {
         Ok(Commit { id, title, changes_of: None })
     }
 
-    /// Makes a commit of the working tree as it is, which no branch has, without changing anything; `None`
+    /// Makes a commit of the working tree as it is, on no branch, without changing anything; `None`
     /// if nothing is changed.
     pub fn working_tree(&self) -> Result<Option<Commit>, GitError> {
         // Always the same time, so that the same tree is the same commit when a session goes on.
@@ -344,9 +344,9 @@ impl Repository {
         Ok(())
     }
 
-    /// Lets git forget the worktrees that becalm has made and that are gone, those of killed ones too. (Pruning would
-    /// forget those of the user as well that are not there at the moment, on a disk that is not mounted, with what is
-    /// staged in them.)
+    /// Makes git forget the worktrees that becalm has made and that are gone, including those of
+    /// killed sessions. (Pruning would also forget those of the user that are missing at the
+    /// moment, on a disk that is not mounted, with what is staged in them.)
     pub fn forget_worktrees(&self) {
         let listed = self.text(&["worktree", "list", "--porcelain"]).unwrap_or_default();
         for path in listed.lines().filter_map(|line| line.strip_prefix("worktree ")) {
@@ -371,7 +371,7 @@ impl Repository {
             let said = String::from_utf8_lossy(&stderr);
             // Advice stands below, such as the command that trusts a folder of another user.
             let fatal = said.lines().find(|line| line.starts_with("fatal: "));
-            let said = fatal.or(said.trim().lines().last()).unwrap_or("it says nothing");
+            let said = fatal.or(said.trim().lines().last()).unwrap_or("it printed no message");
             return Err(GitError::Failed {
                 command: arguments[0].to_owned(),
                 said: said.to_owned(),

@@ -1,8 +1,8 @@
 //! `--rev`: revisions of a repository, each built in a worktree of its own.
 //!
-//! All are built at the same place, one after the other, and moved away: compilers put the place into
-//! programs, and builds of the same sources would differ otherwise. While a revision is measured a link at that
-//! place leads to its build.
+//! All are built at the same place, one after the other, and moved away: compilers put the place
+//! into programs, and builds of the same sources would differ otherwise. While a revision is
+//! measured, a link at that place leads to its build.
 
 mod documentation;
 mod git;
@@ -31,7 +31,7 @@ const WORKING_TREE: &str = ".";
 #[derive(Debug, thiserror::Error)]
 pub enum RevisionsError {
     /// They have no place.
-    #[error("no folder for the builds can be made: {0}")]
+    #[error("cannot create a temporary folder for the builds: {0}")]
     Folder(std::io::Error),
     /// git does not answer.
     #[error(transparent)]
@@ -42,13 +42,16 @@ pub enum RevisionsError {
     /// One of them cannot be built.
     #[error(transparent)]
     Build(#[from] BuildError),
-    /// git takes no picture of a change in a submodule.
-    #[error("--rev .: the submodule {0} is changed, and git takes no picture of that")]
+    /// git cannot include a change in a submodule.
+    #[error(
+        "--rev .: the submodule {0} has changes, which the snapshot of the working tree cannot \
+         include"
+    )]
     ChangedSubmodule(String),
 }
 
 impl RevisionsError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Folder(_) => Fault::Measurement,
@@ -70,14 +73,14 @@ pub struct Revisions {
     place: PathBuf,
     /// Dropped last: it holds everything.
     folder: Option<WorkFolder>,
-    /// What was built, and what the reader of a record has to know beside that.
+    /// What was built, and what the reader of a record has to know about that.
     notes: Vec<SessionNote>,
 }
 
-/// What a session has to know of the builds that it measures, which somebody else keeps.
+/// What a session has to know about the builds that it measures, which the caller keeps.
 #[derive(Debug)]
 pub struct Builds {
-    /// Where each subject stands.
+    /// Where each subject is.
     pub stands: Vec<Stand>,
     /// Their programs, where they were built in several layouts.
     pub layouts: Layouts,
@@ -94,7 +97,7 @@ pub struct Recipe<'a> {
     pub runs: &'a RunTerms,
     /// What ends it early.
     pub interrupt: &'a Interrupt,
-    /// Who hears of it.
+    /// Who receives its events.
     pub listener: Listener<'a>,
 }
 
@@ -147,7 +150,7 @@ impl Revisions {
         Ok(all)
     }
 
-    /// Warns of a program that is not in the repository where nothing builds it.
+    /// Warns of a program that is not in the repository if nothing builds it.
     fn warn_of_missing(&self, recipe: Recipe<'_>) {
         let program = &recipe.words[0];
         if recipe.runs.build.is_some() || !is_inside(program) || program.contains('*') {
@@ -159,7 +162,8 @@ impl Revisions {
         }
     }
 
-    /// Checks out and builds one more revision; returns its number. When that fails, nothing of it stays.
+    /// Checks out and builds one more revision; returns its number. If that fails, nothing of it
+    /// stays.
     pub fn add(
         &mut self,
         name: &str,
@@ -237,8 +241,9 @@ impl Revisions {
         }
     }
 
-    /// Returns what is the same for builds of the same program, byte for byte, and for those of a script whose
-    /// revisions have the same sources; `None` where the program is not of the build.
+    /// Returns what is the same for builds of the same program, byte for byte, and for those of a
+    /// script whose revisions have the same sources; `None` if the program is not part of the
+    /// build.
     pub fn program(&self, index: usize, command: &[String]) -> Option<String> {
         if !is_inside(command.first()?) {
             return None;
@@ -301,7 +306,7 @@ impl Revisions {
         }
     }
 
-    /// Puts the first build a second time behind itself, to be measured against itself.
+    /// Appends the first build a second time, to be measured against itself.
     pub fn repeat_first(&mut self, name: &str) {
         let again = Built { name: name.to_owned(), ..self.built[0].clone() };
         self.built.insert(1, again);
@@ -312,7 +317,7 @@ impl Revisions {
         one.folder.join(self.repository.inside())
     }
 
-    /// Returns where each subject stands.
+    /// Returns where each subject is.
     fn stands(&self) -> Vec<Stand> {
         let stand = |one: &Built| Stand {
             folder: one.folder.clone(),
@@ -322,8 +327,8 @@ impl Revisions {
         self.built.iter().map(stand).collect()
     }
 
-    /// Says so, if the program is the same in all builds and lies inside them. A script says nothing of what it
-    /// starts: there the sources have to be the same too.
+    /// Says so if the program is the same in all builds and lies inside them. A script does not
+    /// show what it starts: there the sources have to be the same too.
     pub fn identical(&self, command: &[String]) -> Option<SessionNote> {
         if !is_inside(command.first()?) || self.built.len() < 2 {
             return None;
@@ -412,7 +417,8 @@ fn is_inside(program: &str) -> bool {
     program.contains('/') && !Path::new(program).is_absolute()
 }
 
-/// Returns where builds go: a place of the user that is no working tree and may be executed from.
+/// Returns where builds go: a place of the user that is not a working tree and allows programs to
+/// be executed.
 fn cache() -> PathBuf {
     let of =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -428,8 +434,8 @@ fn is_script(program: &Path) -> bool {
         .is_ok_and(|mut file| file.read_exact(&mut beginning).is_ok() && &beginning == b"#!")
 }
 
-/// Puts the newest file that fits in place of a `*` in the name of a program: cargo puts a hash into the
-/// names of benchmarks.
+/// Replaces a `*` in the name of a program by the newest file that matches: cargo puts a hash into
+/// the names of benchmarks.
 fn found(program: &str, folder: &Path, revision: &str) -> Result<String, BuildError> {
     let Some((before, after)) = program.split_once('*') else { return Ok(program.to_owned()) };
     let (parent, prefix) = before.rsplit_once('/').unwrap_or((".", before));

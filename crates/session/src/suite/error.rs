@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Why a suite cannot be measured. Nothing was begun.
+/// Why a suite cannot be measured. Nothing was started.
 #[derive(Debug, thiserror::Error)]
 pub enum SuiteError {
     /// The file cannot be read.
@@ -14,10 +14,10 @@ pub enum SuiteError {
         source: std::io::Error,
     },
     /// There is none.
-    #[error("there is no {} in {} or a folder above it", super::FILE, .0.display())]
+    #[error("no {} in {} or a folder above it", super::FILE, .0.display())]
     NoFile(PathBuf),
-    /// The present folder is not known.
-    #[error("cannot tell the present folder: {0}")]
+    /// The present folder is unknown.
+    #[error("cannot determine the current folder: {0}")]
     Here(std::io::Error),
     /// The file is wrong at a line.
     #[error("{}:{line}: {what}", path.display())]
@@ -29,7 +29,7 @@ pub enum SuiteError {
         /// What is wrong there.
         what: String,
     },
-    /// A command has what only a shell understands.
+    /// A command contains something that only a shell understands.
     #[error("{}:{line}: benchmark `{benchmark}`: `{command}` needs a shell", path.display())]
     NeedsShell {
         /// The file.
@@ -50,7 +50,7 @@ pub enum SuiteError {
         line: usize,
     },
     /// No benchmark has such a name.
-    #[error("--only {pattern}: no benchmark has such a name; {known}")]
+    #[error("--only {pattern}: no benchmark matches; {known}")]
     Only {
         /// As it was given.
         pattern: String,
@@ -58,7 +58,7 @@ pub enum SuiteError {
         known: String,
     },
     /// No benchmark has such a tag.
-    #[error("--tag {tag}: no benchmark has it; {known}")]
+    #[error("--tag {tag}: no benchmark has this tag; {known}")]
     Tag {
         /// As it was given.
         tag: String,
@@ -66,9 +66,9 @@ pub enum SuiteError {
         known: String,
     },
     /// No benchmark has both.
-    #[error("no benchmark has both such a name and such a tag")]
+    #[error("no benchmark matches both --only and --tag")]
     NoneChosen,
-    /// The runs of a round have nothing to do with each other.
-    #[error("--on-disturbance redo cannot be had with --suite")]
+    /// The runs of a round are independent of each other.
+    #[error("--on-disturbance redo cannot be combined with --suite")]
     Redo,
 }

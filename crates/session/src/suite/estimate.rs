@@ -4,7 +4,7 @@ use becalm_model::terms::Stop;
 use becalm_model::{Record, SuiteOutlook};
 use becalm_runner::rounds::{OwnTerms, Spent, spent};
 
-/// Returns what is known before anything was run.
+/// Returns what is known before the first run.
 pub fn outlook(own: &[OwnTerms]) -> SuiteOutlook {
     let budgets = own.iter().filter_map(|terms| limit(terms.stop));
     SuiteOutlook {
@@ -15,7 +15,7 @@ pub fn outlook(own: &[OwnTerms]) -> SuiteOutlook {
     }
 }
 
-/// Returns the time that ends a benchmark, if nothing but its time does.
+/// Returns the time that ends a benchmark, if only its time does.
 fn limit(stop: Stop) -> Option<f64> {
     match stop {
         Stop::Until { minimum: 0 | 1, budget: Some(budget), .. } => Some(budget.as_secs_f64()),
@@ -23,7 +23,7 @@ fn limit(stop: Stop) -> Option<f64> {
     }
 }
 
-/// Returns what the warm-up adds to that: the time from here on.
+/// Returns what the warm-up adds to that: the time from then on.
 pub fn after_the_warm_up(own: &[OwnTerms], record: &Record) -> SuiteOutlook {
     let pace = spent(record, |run| run.warmup);
     let measured = spent(record, |run| !run.warmup);
@@ -42,8 +42,8 @@ pub fn after_the_warm_up(own: &[OwnTerms], record: &Record) -> SuiteOutlook {
     SuiteOutlook { benchmarks: own.len(), limited: known, at_most, about: Some(about) }
 }
 
-/// Returns how long the measured runs of a benchmark take at the pace of its warm-up, and how long at
-/// most; `None` for one whose pace is not known.
+/// Returns how long the measured runs of a benchmark take at the pace of its warm-up, and how long
+/// at most; `None` if the pace is unknown.
 fn whole(stop: Stop, pace: Spent) -> Option<(f64, f64)> {
     if pace.runs == 0 {
         return limit(stop).map(|limit| (limit, limit));

@@ -48,9 +48,7 @@ impl SuiteFile {
             let version = file.document.version;
             return Err(file.error_at(
                 &["version"],
-                format!(
-                    "version {version} is not known; this becalm reads version {SUITE_VERSION}"
-                ),
+                format!("unknown version {version}; this becalm reads version {SUITE_VERSION}"),
             ));
         }
         Ok(file)
@@ -82,18 +80,18 @@ impl SuiteFile {
         self.place(keys).is_some()
     }
 
-    /// Makes an error of what is wrong with the value at these keys.
+    /// Makes an error about the value at these keys.
     pub fn error_at(&self, keys: &[&str], what: impl std::fmt::Display) -> SuiteError {
         SuiteError::At { path: self.path.clone(), line: self.line_of(keys), what: what.to_string() }
     }
 
-    /// Returns the line of the value at these keys, or of the nearest table that is there.
+    /// Returns the line of the value at these keys, or of the nearest existing table.
     pub(super) fn line_of(&self, keys: &[&str]) -> usize {
         let place = (0..=keys.len()).rev().find_map(|length| self.place(&keys[..length]));
         place.map_or(1, |place| line(&self.text, place.start))
     }
 
-    /// Returns where the key stands that these keys lead to.
+    /// Returns where the key is that these keys lead to.
     fn place(&self, keys: &[&str]) -> Option<Range<usize>> {
         let document = DeTable::parse(&self.text).ok()?;
         let mut table = document.get_ref();
@@ -122,13 +120,13 @@ fn line(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// Says where a text is no suite, and what was meant, if that can be guessed.
+/// Says where a text is not a valid suite, and what was meant, if that can be guessed.
 fn wrong(path: &Path, text: &str, error: &toml::de::Error) -> SuiteError {
     let at = error.span().map_or(1, |span| line(text, span.start));
     let message = error.message().trim_end();
     let told = match unknown_key(message) {
         Some((key, known)) => {
-            format!("the key `{key}` is not known; {}", did_you_mean(key, &known))
+            format!("unknown key `{key}`; {}", did_you_mean(key, &known))
         }
         None if message == "missing field `version`" => {
             format!("the file has to begin with `version = {SUITE_VERSION}`")
@@ -147,7 +145,7 @@ fn begins_with(text: &str, error: &toml::de::Error, letters: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(letters))
 }
 
-/// Takes apart what serde says of a key that it does not know: the key, and those that it does.
+/// Takes apart serde's message about an unknown key: the key, and the known ones.
 fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let key = words.next()?;
@@ -172,15 +170,15 @@ mod tests {
         check("version = 1\n[benchmark.a]\ncommand = 'x'\n", "fine");
         check(
             "version = 1\n[benchmark.a]\ncomand = 'x'\n",
-            "b.toml:3: the key `comand` is not known; did you mean `command`?",
+            "b.toml:3: unknown key `comand`; did you mean `command`?",
         );
         check(
             "version = 1\n\n[benchmarks.a]\n",
-            "b.toml:3: the key `benchmarks` is not known; did you mean `benchmark`?",
+            "b.toml:3: unknown key `benchmarks`; did you mean `benchmark`?",
         );
         check(
             "version = 1\n[benchmark.a]\ncommand = 'x'\nmetrics = [{ name = 'm',\n regx = 'x' }]\n",
-            "b.toml:5: the key `regx` is not known; did you mean `regex`?",
+            "b.toml:5: unknown key `regx`; did you mean `regex`?",
         );
         check(
             "version = 1\n[defaults]\nbudget = '5 parsecs'\n",
@@ -199,7 +197,7 @@ mod tests {
             "b.toml:3: invalid type: integer `3`, expected the name of a metric, or a table such as \
              { name = \"rate\", regex = '(\\d+)/s' }",
         );
-        check("version = 2\n", "b.toml:1: version 2 is not known; this becalm reads version 1");
+        check("version = 2\n", "b.toml:1: unknown version 2; this becalm reads version 1");
         check("[benchmark.a]\n", "b.toml:1: the file has to begin with `version = 1`");
         check(
             "version = 1\n[[benchmark]]\nname = 'a'\n",

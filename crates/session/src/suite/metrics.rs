@@ -1,4 +1,4 @@
-//! What a benchmark is about: metrics that are recorded anyway, or read from its output.
+//! The metrics of a benchmark: recorded anyway, or read from its output.
 
 use becalm_model::metric::{ALWAYS, COUNTERS, is_builtin};
 use becalm_model::wire::SuiteMetric;
@@ -45,17 +45,18 @@ fn extractor(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<Option<E
         (None, None) => return named(one, name, is_harness).map(|()| None),
         (Some(_), Some(_)) => {
             return Err(format!(
-                "the metric `{name}` has a regex and a pointer; one of them reads it"
+                "the metric `{name}` has both a regex and a pointer; use one of them"
             ));
         }
         _ if is_builtin(name) => {
             return Err(format!(
-                "the metric `{name}` is recorded anyway; choose another name for what is printed"
+                "the metric `{name}` is always recorded; choose another name for the one to read"
             ));
         }
         _ if is_harness => {
             return Err(format!(
-                "the metric `{name}` cannot be read from the output: with a harness it gives its measures itself"
+                "the metric `{name}` cannot be read from the output: a harness reports its \
+                 measures itself"
             ));
         }
         (Some(regex), None) => Extractor::by_regex(metric, regex),
@@ -68,8 +69,8 @@ fn extractor(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<Option<E
 fn named(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<(), String> {
     if one.unit.is_some() || one.better.is_some() || one.exact.is_some() {
         return Err(format!(
-            "`unit`, `better` and `exact` are for metrics that are read from the output: give `{name}` a regex \
-             or a pointer"
+            "`unit`, `better` and `exact` are for metrics that are read from the output: add a \
+             regex or a pointer to `{name}`"
         ));
     }
     if is_builtin(name) || is_harness {
@@ -77,12 +78,13 @@ fn named(one: &SuiteMetric, name: &str, is_harness: bool) -> Result<(), String> 
     }
     let known: Vec<&str> = ALWAYS.iter().chain(&COUNTERS).copied().collect();
     Err(format!(
-        "the metric `{name}` is not one that becalm records; {} (a regex or a pointer reads it from the output)",
+        "becalm does not record the metric `{name}`; {} (a regex or a pointer reads it from the \
+         output)",
         did_you_mean(name, &known)
     ))
 }
 
-/// Says so if a name stands for two different things in a suite: a record has one of each name.
+/// Says so if a name means two different things in a suite: a record has one of each name.
 pub(super) fn clash(extractors: &[Extractor], others: &[Extractor]) -> Option<String> {
     let clash = extractors.iter().find(|one| {
         let is_other = |other: &&Extractor| {
@@ -91,7 +93,8 @@ pub(super) fn clash(extractors: &[Extractor], others: &[Extractor]) -> Option<St
         others.iter().find(is_other).is_some()
     })?;
     Some(format!(
-        "the metric `{}` has another unit, direction or exactness in an earlier benchmark; one name is one metric",
+        "the metric `{}` has another unit, direction or exactness in an earlier benchmark; use a \
+         different name for each",
         clash.metric().name
     ))
 }
@@ -127,11 +130,11 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused() {
         assert!(refused(metric("wall-time", None), false).contains("did you mean `wall_time`?"));
-        assert!(refused(metric("wall_time", Some("x")), false).contains("recorded anyway"));
+        assert!(refused(metric("wall_time", Some("x")), false).contains("always recorded"));
         assert!(refused(metric("t", Some("(")), false).contains("not valid"));
-        assert!(refused(metric("t", Some("x")), true).contains("with a harness"));
+        assert!(refused(metric("t", Some("x")), true).contains("a harness reports"));
         let exact = SuiteMetric { exact: Some(true), ..metric("wall_time", None) };
-        assert!(refused(exact, false).contains("give `wall_time` a regex"));
+        assert!(refused(exact, false).contains("add a regex or a pointer to `wall_time`"));
         assert!(about(&[metric("B/op", None)], true).is_ok());
         assert!(about(&[metric("wall_time", None), metric("wall_time", None)], false).is_err());
     }

@@ -31,7 +31,7 @@ pub struct Benchmark {
     pub start: Start,
     /// Its warm-up and its end.
     pub own: OwnTerms,
-    /// What is said of it for those who judge.
+    /// What a gate has to know about it.
     pub about: SubjectTerms,
 }
 
@@ -39,7 +39,7 @@ pub struct Benchmark {
 pub fn resolve(file: &SuiteFile, terms: &Terms) -> Result<Vec<Benchmark>, SuiteError> {
     if file.document.defaults.command.is_some() {
         return Err(
-            file.error_at(&["defaults", "command"], "every benchmark needs a command of its own")
+            file.error_at(&["defaults", "command"], "every benchmark needs its own command")
         );
     }
     let mut all: Vec<Benchmark> = Vec::new();
@@ -67,7 +67,7 @@ pub fn resolve(file: &SuiteFile, terms: &Terms) -> Result<Vec<Benchmark>, SuiteE
             all.push(Benchmark { subject, start, own, about: about.clone() });
         }
         if all.len() > MOST_SUBJECTS {
-            let told = format!("with these the suite has more than {MOST_SUBJECTS} benchmarks");
+            let told = format!("with these, the suite has more than {MOST_SUBJECTS} benchmarks");
             return Err(table.wrong("parameters", told));
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Table<'a> {
         Self { file, name, says: with_defaults(own, file.document.defaults.clone()) }
     }
 
-    /// Says what is wrong with a value, where it stands: here or among the defaults.
+    /// Says what is wrong with a value, at the place where it is: here or among the defaults.
     fn wrong(&self, key: &str, what: impl std::fmt::Display) -> SuiteError {
         let what = format!("benchmark `{}`: {what}", self.name);
         self.file.error_at(&self.keys_of(key), what)
@@ -129,7 +129,7 @@ impl<'a> Table<'a> {
             }
             if !self.uses(name) {
                 return wrong(format!(
-                    "the parameter `{name}` is used nowhere; write {{{name}}} where its value goes"
+                    "nothing uses the parameter `{name}`; write {{{name}}} where its value goes"
                 ));
             }
             count = count.saturating_mul(values.len());
@@ -137,13 +137,13 @@ impl<'a> Table<'a> {
         }
         if count > MOST_SUBJECTS {
             return wrong(format!(
-                "{count} combinations of parameters are more than {MOST_SUBJECTS}"
+                "{count} combinations of parameters are more than the limit of {MOST_SUBJECTS}"
             ));
         }
         Ok(combinations(&lists))
     }
 
-    /// Says whether a parameter stands anywhere.
+    /// Says whether anything uses a parameter.
     fn uses(&self, parameter: &str) -> bool {
         let SuiteBenchmark {
             command,
@@ -172,7 +172,7 @@ impl<'a> Table<'a> {
     fn command(&self, values: &[(String, String)]) -> Result<Vec<String>, SuiteError> {
         let words = match &self.says.command {
             None => {
-                return Err(self.wrong("command", "there is no command, so nothing can be run"));
+                return Err(self.wrong("command", "there is no command to run"));
             }
             Some(SuiteCommand::Words(words)) => {
                 words.iter().map(|word| fill(word, values)).collect()
@@ -216,7 +216,7 @@ impl<'a> Table<'a> {
             folder,
             timeout: match says.timeout {
                 Some(timeout) if timeout.0.is_zero() => {
-                    return Err(self.wrong("timeout", "no run ends in no time"));
+                    return Err(self.wrong("timeout", "the timeout must be above zero"));
                 }
                 Some(timeout) => Some(timeout.0),
                 None => terms.timeout,
@@ -253,7 +253,7 @@ impl<'a> Table<'a> {
         };
         let time = says.harness_time.map_or(terms.runs.harness_time, |time| time.0);
         if time.is_zero() {
-            return Err(self.wrong("harness-time", "nothing can be timed in no time"));
+            return Err(self.wrong("harness-time", "the time must be above zero"));
         }
         let filter = says.filter.as_ref().map(|filter| fill(filter, values));
         HarnessChoice::named(name, filter, time)
@@ -261,7 +261,7 @@ impl<'a> Table<'a> {
             .map_err(|error| self.wrong("harness", format!("`{name}`: {error}")))
     }
 
-    /// Returns when it has been enough. A number of rounds on the command line is for all.
+    /// Returns when it is finished. A number of rounds on the command line applies to all.
     fn own_terms(&self, terms: &Terms) -> Result<OwnTerms, SuiteError> {
         let budget = self.says.budget.map(|budget| budget.0);
         if self.says.rounds == Some(0) {

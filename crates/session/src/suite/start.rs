@@ -38,11 +38,11 @@ pub struct Start {
 pub struct SuitePlan {
     /// How each is started.
     pub starts: Vec<Start>,
-    /// When each has been enough.
+    /// When each is finished.
     pub own: Vec<OwnTerms>,
-    /// What those who judge have to know of each.
+    /// What a gate has to know about each.
     pub about: Vec<SubjectTerms>,
-    /// What becomes of the others when one fails.
+    /// What happens to the others when one fails.
     pub on_failure: OnFailure,
 }
 
@@ -52,7 +52,7 @@ impl SuitePlan {
         Independent { terms: self.own.clone(), on_failure: self.on_failure }
     }
 
-    /// Says which metrics the suite asks for and this machine does not give.
+    /// Returns which metrics the suite asks for and this machine does not have.
     pub fn not_recorded(&self, recorded: &[Metric]) -> Option<Limit> {
         let asked = self.about.iter().flat_map(|terms| &terms.metrics).map(|one| one.name.as_str());
         let is_missing =
@@ -123,10 +123,10 @@ impl Start {
         })
     }
 
-    /// Finds the program, and what its harness has to be told.
+    /// Finds the program, and the flags that its harness needs.
     fn find(&self, subject: &Subject, one: &mut SpawnSubject) -> Result<(), String> {
         if !self.folder.is_dir() {
-            return Err(format!("its folder {} is not there", self.folder.display()));
+            return Err(format!("its folder {} does not exist", self.folder.display()));
         }
         let mut command = subject.command.clone();
         if let Some(choice) = &self.harness {

@@ -8,7 +8,7 @@ use becalm_runner::timeit::Usual;
 /// Rounds of a comparison before its first look.
 const MINIMUM: u32 = 8;
 
-/// How much is to be measured, as far as the user says.
+/// How much to measure, as far as the user says.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AmountWish {
     /// Processes of each interpreter.
@@ -17,11 +17,11 @@ pub struct AmountWish {
     pub values: Option<u32>,
     /// Values before them.
     pub warmups: Option<u32>,
-    /// Loops of each value; found out otherwise.
+    /// Loops of each value; becalm finds them out otherwise.
     pub loops: Option<u64>,
     /// How long a value has to take where the loops are found out.
     pub min_time: Duration,
-    /// Where nothing is said: how much.
+    /// How much, if nothing is set.
     pub effort: Effort,
 }
 
@@ -49,8 +49,8 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// Returns what is wished for. A comparison may go on for twice as many processes as one statement has, and ends
-    /// before where the answer is known.
+    /// Returns the resulting amounts. A comparison may continue for twice as many processes as one
+    /// statement has, and ends earlier if the answer is known.
     pub(super) fn of(wish: &AmountWish, usual: Usual, is_comparison: bool) -> Self {
         let factor = if is_comparison { 2 } else { 1 };
         let (processes, values) = match wish.effort {

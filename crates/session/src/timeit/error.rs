@@ -9,13 +9,13 @@ use crate::error::Fault;
 /// Why a statement cannot be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum TimeitError {
-    /// Nobody says what it is written in.
-    #[error("the name of the program does not tell its language")]
+    /// Nothing says which language it is written in.
+    #[error("the name of the program does not show its language")]
     NoLanguage,
     /// There is no compiler for its flags.
     #[error("--flags are for a compiler, and {} has none", .0.name())]
     NoCompiler(Language),
-    /// A flag is empty.
+    /// A program name is empty.
     #[error("{0} names no program")]
     NoProgram(String),
     /// A flag cannot be split into words.
@@ -34,14 +34,14 @@ pub enum TimeitError {
     /// There is nothing to time.
     #[error("the statement is empty")]
     NoStatement,
-    /// The benchmark is called nothing.
-    #[error("--name: a benchmark needs a name")]
+    /// The benchmark has an empty name.
+    #[error("--name: the name is empty")]
     NoName,
     /// The benchmark would be taken for another metric.
-    #[error("`{0}` is what becalm calls a metric of its own")]
+    #[error("`{0}` is the name of a metric of becalm")]
     NameTaken(String),
     /// The code has no place.
-    #[error("no folder for the code can be made: {0}")]
+    #[error("cannot create a temporary folder for the code: {0}")]
     Folder(std::io::Error),
     /// A signal ended it before the first run.
     #[error("stopped while the code was compiled")]
@@ -54,7 +54,7 @@ pub enum TimeitError {
         /// What it is written in.
         language: Language,
     },
-    /// The loops of a value are not known.
+    /// The loops of a value are unknown.
     #[error("{}", with_causes(source))]
     NotCalibrated {
         /// Why.
@@ -65,7 +65,7 @@ pub enum TimeitError {
 }
 
 impl TimeitError {
-    /// Returns whose fault it is.
+    /// Returns which kind of failure it is.
     pub fn fault(&self) -> Fault {
         match self {
             Self::Stopped(signal)

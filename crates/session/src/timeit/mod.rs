@@ -30,7 +30,8 @@ pub struct Timeit {
 }
 
 impl Timeit {
-    /// Makes the workers and finds out their loops. The benchmark is called `name`, or as the statement itself.
+    /// Makes the workers and finds out their loops. The benchmark is called `name`, or like the
+    /// statement itself.
     pub fn prepare(
         snippet: &Snippet,
         tools: &Tools,

@@ -16,7 +16,7 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Finds out language and programs. The interpreter that is compared to is the baseline.
+    /// Finds out language and programs. The interpreter given with --compare-to is the baseline.
     pub fn of(
         language: Option<Language>,
         interpreter: Option<&str>,
@@ -67,7 +67,7 @@ impl Tools {
     }
 }
 
-/// Returns the usual program of a language, or that of the variable which names it by custom.
+/// Returns the usual program of a language, or that of the variable which names it by convention.
 fn usual(language: Language) -> Result<Vec<String>, TimeitError> {
     let variable = language.program_variable();
     match variable.and_then(|name| std::env::var(name).ok().map(|text| (name, text))) {
@@ -116,7 +116,7 @@ mod tests {
             None,
             Some("./mine"),
             None,
-            "error: the name of the program does not tell its language",
+            "error: the name of the program does not show its language",
         );
         check(None, Some(" "), None, "error: --interpreter names no program");
     }

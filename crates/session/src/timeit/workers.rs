@@ -28,7 +28,7 @@ pub(super) struct ReadyWorker {
     pub(super) loops: u64,
     /// Seconds that a value takes.
     pub(super) value: f64,
-    /// What the interpreter calls itself; empty where it does not know.
+    /// What the interpreter calls itself; empty if it does not know.
     pub(super) version: String,
 }
 
@@ -87,8 +87,8 @@ pub(super) fn ready(
     Ok(Ready { workers, _workbench: workbench })
 }
 
-/// Returns about how long a value takes, as far as it is known: where the user gave the loops only one was
-/// tried, and that is no measure of many unless it is a long one.
+/// Returns about how long a value takes, as far as it is known: if the user set the loops, only one
+/// was tried, which says little about many unless it is long.
 fn value(found: &Calibration, given: Option<u64>) -> f64 {
     const LONG: f64 = 0.01;
     match given {

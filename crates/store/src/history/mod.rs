@@ -152,7 +152,7 @@ impl Store {
 fn damaged(database: &dyn Database, what: &str) -> StoreError {
     StoreError::Damaged {
         place: database.place().to_owned(),
-        problem: format!("{what} holds something that becalm does not write"),
+        problem: format!("{what} contains something that becalm does not write"),
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Doomed {
     pub(super) pruned: Pruned,
 }
 
-/// What has to be known of an entry.
+/// What the reader has to know about an entry.
 #[derive(Debug, Clone)]
 struct Known {
     id: i64,

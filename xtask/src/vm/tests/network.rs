@@ -67,7 +67,7 @@ fn after_a_kill(guest: &mut Guest) -> Result<()> {
 fn forwards(guest: &mut Guest) -> Result<()> {
     guest.ok(CONNECT)?;
     guest.ok("echo 1 >/proc/sys/net/ipv4/ip_forward")?;
-    contains(&guest.ok("becalm tune --plan --only network")?, "forwards for others")?;
+    contains(&guest.ok("becalm tune --plan --only network")?, "forwards packets for others")?;
     guest.ok("becalm tune --only network; becalm restore")?;
     says(guest, "ip link show eth0 | grep -c ,UP", "1")
 }

@@ -127,7 +127,7 @@ fn others(place: &Place<'_>) -> Result<()> {
     let mut guest = place.debian()?;
     install(&mut guest)?;
     let said = by(&mut guest, "nobody", "becalm machine service status; true")?;
-    ensure!(said.contains("this user may not ask"), "{said}");
+    ensure!(said.contains("this user may not use"), "{said}");
     let said = by(&mut guest, "nobody", "becalm tune --hold -- true; true")?;
     ensure!(said.contains("tuning needs root"), "{said}");
     Ok(())

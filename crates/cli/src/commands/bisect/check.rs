@@ -26,7 +26,8 @@ pub(super) fn command(document: &BisectDocument) -> String {
     shell_words::join(line)
 }
 
-/// Returns the terms without what is about the search, or what a comparison by itself should have of its own.
+/// Returns the terms without those of the search, and without those that a separate comparison
+/// should choose for itself.
 fn of_comparison(terms: &Terms) -> Terms {
     let usual = words::usual("compare");
     let mut terms = Terms {

@@ -59,7 +59,7 @@ fn request(args: &Args, given: &[String]) -> Result<BisectRequest, CommandError>
     Ok(BisectRequest { ends, terms, arguments, resumed, place: args.state.clone() })
 }
 
-/// Measures a step, and saves its whole record where its terms say.
+/// Measures a step, and saves its whole record at the place that its terms name.
 fn measure(request: Request, ui: &Ui) -> Result<Measured, CommandError> {
     let name = request.subjects[1].name.clone();
     let finished = conduct(request, &ui.hushed())?.once_only();
@@ -81,15 +81,16 @@ fn measure(request: Request, ui: &Ui) -> Result<Measured, CommandError> {
     }
 }
 
-/// Says how a search that broke off goes on.
+/// Says how to continue an interrupted search.
 fn with_resume(error: CommandError, place: &Path) -> CommandError {
     let place = place.display().to_string();
-    let resume = format!("`becalm bisect --resume {}` goes on", shell_words::quote(&place));
+    let resume =
+        format!("`becalm bisect --resume {}` continues the search", shell_words::quote(&place));
     match error.exit {
         Exit::Signal(_) => error.hint(resume),
-        Exit::CouldNotMeasure => {
-            error.hint(format!("every step before that is saved: once it is mended, {resume}"))
-        }
+        Exit::CouldNotMeasure => error.hint(format!(
+            "every earlier step is saved; when you have fixed the problem, {resume}"
+        )),
         _ => error,
     }
 }

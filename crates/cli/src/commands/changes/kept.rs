@@ -27,8 +27,10 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     let series = store.series(&filter)?;
     let count = series.len();
     if count == 0 && args.chosen.any() {
-        return Err(CommandError::usage("no series of the history is what was asked for")
-            .hint("`becalm history list --series` names them; --all also looks at those beside the main metric"));
+        return Err(CommandError::usage("no series of the history matches").hint(
+            "`becalm history list --series` lists them; --all also includes those beside the \
+                 main metric",
+        ));
     }
     if !ours {
         let ids: Vec<_> = series.iter().map(|one| one.id).collect();
@@ -62,7 +64,7 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     Ok(Found { series: count, too_few, changes })
 }
 
-/// Tells the margins of `becalm.toml` that no series has the name of.
+/// Warns of margins in `becalm.toml` that match no series.
 fn warn_of_margins(store: &mut Store, settings: &Settings, ui: &Ui) -> Result<(), CommandError> {
     let margins = &settings.changes.margins;
     if margins.is_empty() {

@@ -21,10 +21,10 @@ use crate::ui::Ui;
 
 /// Show where the level of results changed over time
 ///
-/// A change is confirmed when at least four runs are on a new level and their ranks are beyond what chance
-/// does in a series that is looked at after every run; it stays where it was found. Younger suspects are
-/// pending. Without --series the series of the history are looked at, and what is found is kept there.
-/// Exit code 3: the series of the file has too few values for a change to be confirmed.
+/// A change is confirmed when at least four runs are on a new level and their ranks are beyond
+/// chance for a series that is tested after every run; it then keeps its place. Newer suspects are
+/// pending. Without --series becalm examines the series of the history and keeps its findings
+/// there. Exit code 3: the series of the file has too few values to confirm a change.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -35,19 +35,20 @@ pub(crate) struct Args {
     store: StoreFlags,
     #[command(flatten)]
     chosen: SeriesFlags,
-    /// Also series that are not what their benchmark is about
+    /// Include series that are not the main metric of their benchmark
     #[arg(long)]
     all: bool,
-    /// Only changes for the worse
+    /// Show only changes for the worse
     #[arg(long)]
     regressions: bool,
-    /// Only changes first reported since then: a date, or an age such as 90d
+    /// Show only changes first reported since then: a date, or an age such as 90d
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<f64>,
-    /// Also changes that were dismissed
+    /// Include changes that were dismissed
     #[arg(long)]
     dismissed: bool,
-    /// Read one series instead of a history: a JSON array of numbers, or one number a line; - for the input
+    /// Read one series instead of a history: a JSON array of numbers, or one number per line; `-`
+    /// is standard input
     #[arg(
         long,
         value_name = "FILE",
@@ -64,24 +65,24 @@ pub(crate) struct Args {
 /// How changes are found, as flags.
 #[derive(Debug, Clone, clap::Args)]
 struct FindingFlags {
-    /// Smallest relative change to report; by default what becalm.toml says, or any
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Finding")]
+    /// Smallest relative change to report [default: the value in becalm.toml, else any]
+    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Detecting")]
     margin: Option<f64>,
     /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1% to 10%
-    #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Finding")]
+    #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Detecting")]
     false_alarms: Option<f64>,
-    /// Which detector; what others than becalm's find is not kept
-    #[arg(long, value_enum, default_value_t = Engine::Becalm, help_heading = "Finding")]
+    /// Which detector to use; only the findings of becalm's own are kept
+    #[arg(long, value_enum, default_value_t = Engine::Becalm, help_heading = "Detecting")]
     engine: Engine,
-    /// Otava's window; 50 without this
-    #[arg(long, value_name = "N", help_heading = "Finding")]
+    /// Otava's window [default: 50]
+    #[arg(long, value_name = "N", help_heading = "Detecting")]
     #[arg(value_parser = clap::value_parser!(u32).range(2..=1000))]
     window: Option<u32>,
-    /// Level of Otava's t test; 0.001 without this
-    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Finding")]
+    /// Level of Otava's t test [default: 0.001]
+    #[arg(long, value_name = "P", value_parser = probability, help_heading = "Detecting")]
     p_value: Option<f64>,
-    /// Fewest runs between two changes of ED-PELT; 10 without this
-    #[arg(long, value_name = "N", help_heading = "Finding")]
+    /// Fewest runs between two changes of ED-PELT [default: 10]
+    #[arg(long, value_name = "N", help_heading = "Detecting")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     distance: Option<u32>,
 }
@@ -93,7 +94,7 @@ impl FindingFlags {
         ChangeTerms { margin, false_alarms, ..ChangeTerms::default() }.rules("", "")
     }
 
-    /// Refuses what the engine would not look at.
+    /// Refuses flags that the engine would ignore.
     fn check(&self) -> Result<(), CommandError> {
         use Engine::{Becalm, Edpelt, Otava};
         let flags = [
@@ -107,7 +108,7 @@ impl FindingFlags {
             if is_given && !engines.contains(&self.engine) {
                 let names: Vec<String> = engines.iter().map(|engine| engine.name()).collect();
                 return Err(CommandError::usage(format!(
-                    "{flag} is for --engine {}, and {} does not look at it",
+                    "{flag} is for --engine {}; --engine {} does not use it",
                     names.join(" or "),
                     self.engine.name()
                 )));
@@ -120,7 +121,7 @@ impl FindingFlags {
 /// A detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
-    /// Ranks of the runs after a split among those before it, at a stated rate of false alarms
+    /// Compares ranks of the runs after and before a split, at a stated rate of false alarms
     Becalm,
     /// What Apache Otava 0.8.0 finds
     Otava,
@@ -164,12 +165,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 struct Found {
     /// In how many series.
     series: usize,
-    /// Those in which nothing can be found yet.
+    /// Those in which no change can be found yet.
     too_few: Option<TooFewValues>,
     changes: Vec<ChangePointDocument>,
 }
 
-/// Makes a document of a change, of which nobody knows yet where it is or which way is better.
+/// Makes a document of a change whose place and direction are not known yet.
 fn document(change: &becalm_stats::changes::Change, state: &str) -> ChangePointDocument {
     ChangePointDocument {
         index: change.index,

@@ -12,9 +12,11 @@ use crate::ui::Ui;
 /// What to do with a change.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Accept a change as real and known: the list says so, and `becalm gate` does not fail for it any more
+    /// Accept a change as real and known: the list shows that, and `becalm gate` no longer fails
+    /// because of it
     Acknowledge(About),
-    /// Say why a change does not matter, or is none: only --dismissed lists it then, and no gate fails for it
+    /// Declare that a change is not real or does not matter: only --dismissed lists it, and no gate
+    /// fails because of it
     Dismiss {
         #[command(flatten)]
         about: About,
@@ -22,17 +24,17 @@ pub(super) enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// Take back what was decided about a change, so that it is open again
+    /// Undo the decision about a change, so that it is open again
     Reopen(About),
 }
 
 /// Which change, and who says something about it.
 #[derive(Debug, clap::Args)]
 pub(super) struct About {
-    /// The change, by the id that `becalm changes` lists: series and entry, such as 3@120
+    /// The change, by its id in `becalm changes`: series and entry, such as 3@120
     #[arg(value_name = "CHANGE")]
     change: ChangeId,
-    /// Who decides; by default the name of the user
+    /// Who decides [default: the name of the user]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
     #[command(flatten)]
@@ -51,8 +53,8 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
     let mut store = about.store.open_for_writing(&settings, ui)?;
     let ChangeId { series, entry } = about.change;
     let absent = || {
-        CommandError::usage(format!("there is no change {} in the history", about.change))
-            .hint("`becalm changes --dismissed` lists all")
+        CommandError::usage(format!("the history has no change {}", about.change))
+            .hint("`becalm changes --dismissed` lists all changes")
     };
     let known = store.series(&SeriesFilter::default())?;
     if !known.iter().any(|one| one.id == series) {

@@ -1,4 +1,4 @@
-//! The changes of one series that a file has.
+//! The changes of one series in a file.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use super::few::{self, Unchanged};
 use super::{Engine, FindingFlags, Found, document};
 use crate::error::CommandError;
 
-/// Values on each side of a change that its levels are told from, as becalm's own engine does.
+/// Values on each side of a change from which its levels are estimated, as in becalm's own engine.
 const REACH: usize = 100;
 
-/// Reads the series and returns its changes. Missing values count as places, but are not looked at.
+/// Reads the series and returns its changes. Missing values keep their places, but are ignored.
 pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, CommandError> {
     let series = values(&read_text(path)?, &path.display().to_string())?;
     let (places, values): (Vec<usize>, Vec<f64>) =
@@ -91,11 +91,11 @@ pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
 fn values(text: &str, name: &str) -> Result<Vec<Option<f64>>, CommandError> {
     let wrong = |what: String| {
         CommandError::usage(format!("{name}: {what}"))
-            .hint("a series is a JSON array of numbers, or one number a line")
+            .hint("a series is a JSON array of numbers, or one number per line")
     };
     let text = text.trim();
     if text.is_empty() {
-        return Err(wrong("there is no number in it".to_owned()));
+        return Err(wrong("it contains no number".to_owned()));
     }
     if text.starts_with('[') {
         return serde_json::from_str(text)
@@ -107,7 +107,7 @@ fn values(text: &str, name: &str) -> Result<Vec<Option<f64>>, CommandError> {
             "" | "null" | "NaN" | "nan" => Ok(None),
             word => match word.parse::<f64>() {
                 Ok(value) if value.is_finite() => Ok(Some(value)),
-                _ => Err(wrong(format!("line {}: `{word}` is no number", i + 1))),
+                _ => Err(wrong(format!("line {}: `{word}` is not a number", i + 1))),
             },
         })
         .collect()

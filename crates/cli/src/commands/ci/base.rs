@@ -5,14 +5,15 @@ use becalm_session::Repository;
 
 use crate::error::CommandError;
 
-/// Branches that a change is usually meant for.
+/// Branches that a change usually targets.
 const DEFAULT_BRANCHES: [&str; 5] =
     ["origin/HEAD", "origin/main", "origin/master", "main", "master"];
 
-/// Finds the base of `head`, by what the service says.
+/// Finds the base of `head`, from what the service says.
 ///
-/// A job for a pull request has usually checked out what merging it would give: its first parent is then what the
-/// request alone differs from. Else it is the last commit that both have in common.
+/// A job for a pull request usually checks out the result of merging it; the first parent of that
+/// is exactly what the request changes. Otherwise the base is the last commit that both have in
+/// common.
 pub(super) fn find_base(
     repository: &Repository,
     head: &str,
@@ -29,7 +30,7 @@ pub(super) fn find_base(
     if let Some(told) = around.base.as_ref().or(around.before.as_ref().filter(is_there)) {
         let told = present(repository, told)?;
         return repository.common(&told, head).ok_or_else(|| {
-            shallow(repository, format!("{told} and {head} have no commit in common here"))
+            shallow(repository, format!("{told} and {head} have no commit in common in this clone"))
         });
     }
     let found = DEFAULT_BRANCHES.into_iter().find_map(|branch| {
@@ -41,9 +42,10 @@ pub(super) fn find_base(
         (Some(found), _) if Some(&found) != is_head.as_ref() => Ok(found),
         // On the branch itself: the commit before.
         (_, [first, ..]) => present(repository, first),
-        (_, []) => {
-            Err(shallow(repository, format!("{head} has no parent here to be compared with")))
-        }
+        (_, []) => Err(shallow(
+            repository,
+            format!("{head} has no parent in this clone to compare it with"),
+        )),
     }
 }
 
@@ -63,6 +65,6 @@ fn shallow(repository: &Repository, message: String) -> CommandError {
              {GIT_DEPTH: 0}`; `git fetch --unshallow` does the same",
         )
     } else {
-        told.hint("fetch it, or name another with --base")
+        told.hint("fetch it, or give another commit with --base")
     }
 }

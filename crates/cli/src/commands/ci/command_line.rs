@@ -1,4 +1,4 @@
-//! The command line of a job: without secrets, and as it is to be repeated elsewhere.
+//! The command line of a job, without secrets, in a form that can be repeated elsewhere.
 
 /// Options with a value that have no meaning elsewhere, or are secrets.
 const LEFT_OUT: [&str; 11] = [
@@ -30,7 +30,8 @@ pub(super) fn reproduce(arguments: &[String], base: &str, head: &str) -> Vec<Str
     words
 }
 
-/// Returns the command line as it may be kept: variables for the subject have their names alone.
+/// Returns the command line in a form that may be kept: of variables for the subject, only the
+/// names.
 pub(super) fn without_secrets(arguments: &[String]) -> Vec<String> {
     let mut kept = without(arguments, &SECRET);
     let own = kept.iter().position(|word| word == "--").unwrap_or(kept.len());

@@ -22,7 +22,7 @@ use crate::ui::Ui;
 /// Time after which no further round starts, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(60);
 
-/// Rounds that are made however long they take, unless the user says otherwise.
+/// Rounds that are made regardless of their duration, unless the user sets a number.
 const MINIMUM: u32 = 10;
 
 /// The same for the benchmarks of a harness.
@@ -43,11 +43,11 @@ pub(super) struct Job {
     arguments: Vec<String>,
     /// The command to measure.
     command: Vec<String>,
-    /// By which terms.
+    /// The terms by which it is measured.
     terms: Terms,
 }
 
-/// What came of it.
+/// The result.
 pub(super) enum Done {
     Identical(Note),
     Measured(Box<Finished>),
@@ -73,8 +73,11 @@ impl Job {
         let repository = Repository::here("`becalm ci`")?;
         let commit = |name: &str, option: &str| -> Result<CiCommit, CommandError> {
             let id = repository.committed(name).map(|commit| commit.id).ok_or_else(|| {
-                CommandError::usage(format!("{option} {name}: there is no such revision here"))
-                    .hint("a shallow clone lacks most: actions/checkout takes `with: {fetch-depth: 0}`")
+                CommandError::usage(format!("{option} {name}: no such revision in this clone"))
+                    .hint(
+                        "shallow clones lack most revisions: give actions/checkout `with: \
+                         {fetch-depth: 0}`",
+                    )
             })?;
             let title = repository.title(&id).unwrap_or_default();
             Ok::<_, CommandError>(CiCommit { id, title })
@@ -143,7 +146,7 @@ impl Job {
         }
     }
 
-    /// Says what was measured in place of the commit that the job is for.
+    /// Says what was measured instead of the commit that the job is for.
     fn told_of_commit(&self, commit: &str) -> Option<Note> {
         let (is_status, commit) = (self.commit.as_deref() == Some(commit), commit.to_owned());
         if commit == self.head.id {
@@ -206,7 +209,7 @@ impl Job {
     }
 }
 
-/// Says of which side runs were cut off at the timeout.
+/// Says which side had runs that were ended at the timeout.
 fn cut_off_sides(record: &Record) -> Vec<Note> {
     let side = |subject: usize| match subject {
         BASE => Some(Side::Base),

@@ -8,7 +8,7 @@ use becalm_series::judge::ci::{HEAD, standings};
 
 use crate::error::CommandError;
 
-/// Returns `JUnit` XML in which the cases of the head fail where the gate does.
+/// Returns `JUnit` XML in which the cases of the head fail if the gate does.
 pub(super) fn junit(report: &CiReport, record: Option<&Record>) -> Result<Vec<u8>, CommandError> {
     let CiResult::Measured { lines, .. } = &report.result else {
         let failed = usize::from(matches!(report.result, CiResult::Failed(_)));
@@ -48,8 +48,8 @@ fn without_cases(errors: usize) -> String {
         format!("name=\"becalm\" tests=\"{errors}\" failures=\"0\" errors=\"{errors}\" time=\"0\"");
     let case = match errors {
         0 => String::new(),
-        _ => "    <testcase classname=\"becalm\" name=\"measuring\" time=\"0\">\n      <error message=\"could not \
-              measure; the log of the job says why\"/>\n    </testcase>\n"
+        _ => "    <testcase classname=\"becalm\" name=\"measuring\" time=\"0\">\n      <error \
+             message=\"the measurement failed; see the log of the job\"/>\n    </testcase>\n"
             .to_owned(),
     };
     format!(

@@ -1,4 +1,4 @@
-//! `becalm ci`: head against base in one job, told where people look.
+//! `becalm ci`: compares head with base in one job, and reports in the service.
 
 mod advice;
 mod base;
@@ -24,10 +24,11 @@ use crate::ui::Ui;
 
 /// Compare head with base in GitHub Actions or GitLab CI, and report
 ///
-/// Builds both commits, and measures base, base again and head in the same rounds: the base against itself shows
-/// what this job can tell apart. Writes a summary of the job, a comment that is updated in place where something
-/// changed, and a commit status. Exit code 1 if something is slower by more than --allow. Tokens come from the
-/// environment: `GITHUB_TOKEN`, `BECALM_GITLAB_TOKEN`. Outside of a service it prints what it found.
+/// becalm builds both commits, and measures base, base again and head in the same rounds: comparing
+/// the base with itself shows how small a change this job can detect. It writes a summary of the
+/// job, a comment that it updates in place if something changed, and a commit status. Exit code 1
+/// if something is slower by more than --allow. Tokens come from the environment: `GITHUB_TOKEN`,
+/// `BECALM_GITLAB_TOKEN`. Outside a service it only prints the result.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 #[command(mut_arg("json", |arg| arg.help("Print the report as JSON to standard output")))]
@@ -37,8 +38,8 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", required_unless_present_any = ["post", "resume"])]
     command: Vec<String>,
 
-    /// What to compare with; without it, what the service says, else the last commit in common with the
-    /// default branch
+    /// What to compare with [default: what the service says, else the last commit in common with
+    /// the default branch]
     #[arg(long, value_name = "REVISION", help_heading = "Revisions")]
     base: Option<String>,
     /// What to measure
@@ -48,44 +49,45 @@ pub(crate) struct Args {
     /// Smallest relative change that matters
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "1%", help_heading = "Deciding")]
     margin: f64,
-    /// By how much something may get worse: what is slower fails where its whole interval is beyond this
+    /// How much worse something may get: a slower result fails if its whole interval is beyond this
     #[arg(long, value_name = "SHARE", value_parser = allowed, default_value = "0%", help_heading = "Deciding")]
     allow: f64,
-    /// Exit with code 3 where something is not decided, and set a failing status
+    /// Exit with code 3 if something is inconclusive, and set a failing status
     #[arg(long, help_heading = "Deciding")]
     strict: bool,
 
-    /// Name of this job: jobs with different names have comments and statuses of their own
-    #[arg(long, value_name = "NAME", value_parser = job, default_value = "bench", help_heading = "Telling")]
+    /// Name of this job: jobs with different names have separate comments and statuses
+    #[arg(long, value_name = "NAME", value_parser = job, default_value = "bench", help_heading = "Reporting")]
     id: String,
     /// When to comment on the pull or merge request
-    #[arg(long, value_name = "WHEN", value_enum, default_value_t = CommentWhen::Auto, help_heading = "Telling")]
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = CommentWhen::Auto, help_heading = "Reporting")]
     comment: CommentWhen,
-    /// Save the report for `becalm ci --post` in a job that may write, as for pull requests from forks
-    #[arg(long, value_name = "FILE", help_heading = "Telling")]
+    /// Save the report for `becalm ci --post`, which runs in a job that may write; for pull
+    /// requests from forks
+    #[arg(long, value_name = "FILE", help_heading = "Reporting")]
     save: Option<PathBuf>,
-    /// Measure nothing; post the report that another job with the same --id saved
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "base", "save"], help_heading = "Telling")]
+    /// Measure nothing, and post the report that another job with the same --id saved
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "base", "save"], help_heading = "Reporting")]
     post: Option<PathBuf>,
     /// Write `JUnit` XML with a test case for each benchmark
-    #[arg(long, value_name = "FILE", help_heading = "Telling")]
+    #[arg(long, value_name = "FILE", help_heading = "Reporting")]
     junit: Option<PathBuf>,
-    /// Send the report as JSON to this address when something changed
+    /// Send the report as JSON to this address if something changed
     #[arg(
         long,
         value_name = "URL",
         env = "BECALM_NOTIFY",
         hide_env_values = true,
-        help_heading = "Telling"
+        help_heading = "Reporting"
     )]
     notify: Option<Secret>,
-    /// Send a message to this address of a chat, in Slack's format, when something changed
+    /// Send a message in Slack's format to this address of a chat if something changed
     #[arg(
         long,
         value_name = "URL",
         env = "BECALM_NOTIFY_SLACK",
         hide_env_values = true,
-        help_heading = "Telling"
+        help_heading = "Reporting"
     )]
     notify_slack: Option<Secret>,
 
@@ -93,14 +95,14 @@ pub(crate) struct Args {
     flags: MeasureFlags,
 }
 
-/// When a comment is made where there is none yet.
+/// When to make a new comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum CommentWhen {
-    /// When something changed; one that is there is updated whatever came out
+    /// If something changed; an existing comment is always updated
     Auto,
-    /// In any case
+    /// Always
     Always,
-    /// Never, and none is updated
+    /// Never, and no comment is updated
     Never,
 }
 
@@ -122,7 +124,7 @@ fn job(text: &str) -> Result<String, String> {
 }
 
 fn allowed(text: &str) -> Result<f64, String> {
-    checked(parse_share(text), |share| *share < 1.0, "100% or more allows everything")
+    checked(parse_share(text), |share| *share < 1.0, "100% or more would allow anything")
 }
 
 pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
@@ -160,7 +162,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok()
 }
 
-/// Returns what is known to be secret in this job.
+/// Returns the secrets of this job that becalm knows.
 fn secrets(args: &Args) -> Secrets {
     let hooks = [&args.notify, &args.notify_slack].into_iter().flatten();
     Secrets::of(variable, hooks)
@@ -176,11 +178,13 @@ fn refuse_senseless(args: &Args, around: &Surroundings) -> Result<(), CommandErr
         || !flags.parameter_scan.is_empty()
     {
         return Err(CommandError::usage(
-            "`becalm ci` cannot be had together with --in-memory or with parameters",
+            "`becalm ci` cannot be combined with --in-memory or with parameters",
         ));
     }
     if flags.names.len() > 1 {
-        return Err(CommandError::usage("there is one command, and so at most one --name"));
+        return Err(CommandError::usage(
+            "`becalm ci` measures one command, so it takes at most one --name",
+        ));
     }
     refuse_privileged_fork(around)
 }
@@ -197,8 +201,8 @@ fn refuse_privileged_fork(around: &Surroundings) -> Result<(), CommandError> {
             "`issue_comment` would run the code of a fork in a job that has the rights of the project"
         }
         (Origin::Commented(_), None) => {
-            "a comment started this job, and without GITHUB_TOKEN nobody can tell whether the pull request is from a \
-             fork, whose code would have the rights of the project"
+            "a comment started this job; without GITHUB_TOKEN, becalm cannot check whether the \
+             pull request is from a fork, whose code would run with the rights of the project"
         }
         _ => return Ok(()),
     };

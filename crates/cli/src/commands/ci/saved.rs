@@ -1,4 +1,4 @@
-//! `becalm ci --post`: a report that another job saved is posted by one that may write.
+//! `becalm ci --post`: a job that may write posts a report that another job saved.
 
 use std::path::Path;
 
@@ -18,8 +18,8 @@ use crate::ui::Ui;
 /// Largest file that is posted: ten thousand benchmarks are 5 MB.
 const LARGEST_FILE: u64 = 16 << 20;
 
-/// Posts what another job saved. The file may be anybody's: what it says about where it belongs counts only where
-/// the service says the same.
+/// Posts what another job saved. Anybody may have written the file: where it claims to belong
+/// counts only if the service says the same.
 pub(super) fn post_saved(
     path: &Path,
     args: &Args,
@@ -29,7 +29,9 @@ pub(super) fn post_saved(
     let at = path.display();
     let size = std::fs::metadata(path).map(|facts| facts.len());
     if size.is_ok_and(|size| size > LARGEST_FILE) {
-        return Err(CommandError::measure(format!("--post {at}: larger than any report")));
+        return Err(CommandError::measure(format!(
+            "--post {at}: the file is too large to be a report"
+        )));
     }
     let mut report = read_ci(&files::read_text(path)?, conclude).map_err(|error| {
         CommandError::measure(without_commands(&format!("--post {at}: {error}")))
@@ -37,21 +39,22 @@ pub(super) fn post_saved(
     })?;
     if report.id != args.id {
         return Err(CommandError::measure(format!(
-            "--post {at}: it is of the job {}, and this posts those of {}; nothing was posted",
+            "--post {at}: the report is of the job {}, but this command posts reports of {}; \
+             nothing was posted",
             report.id, args.id
         ))
-        .hint("--id NAME is the job whose report is expected"));
+        .hint("set --id to the name of the job whose report you want to post"));
     }
     // People run what stands there, and whoever wrote the file chose it.
     report.reproduce.clear();
     let Some(service) = &around.service else {
-        let nobody = "there is nobody to post to: neither GITHUB_ACTIONS nor GITLAB_CI is set";
+        let nobody = "there is no service to post to: neither GITHUB_ACTIONS nor GITLAB_CI is set";
         return Err(CommandError::usage(around.without_token.map_or(nobody, missing_token)));
     };
     let is_after_other = matches!(around.origin, Origin::AfterOther | Origin::AfterFork);
     if is_after_other && around.commit.is_none() {
         return Err(CommandError::measure(
-            "the event does not say which commit the other workflow ran for",
+            "the event does not name the commit that the other workflow ran for",
         ));
     }
     if let Some(known) = &around.commit
@@ -59,7 +62,8 @@ pub(super) fn post_saved(
     {
         let of = report.commit.as_deref().unwrap_or("no commit");
         return Err(CommandError::measure(format!(
-            "--post {at}: it is of {of}, but the job that made it ran for {known}; nothing was posted"
+            "--post {at}: the report is of {of}, but the job that made it ran for {known}; \
+             nothing was posted"
         )));
     }
     report.change = around.change.or(report.change);

@@ -17,8 +17,8 @@ use super::junit::junit;
 use crate::error::CommandError;
 use crate::ui::Ui;
 
-/// Prints, saves and posts a report. What could not be posted is told, and changes nothing about the verdict: the
-/// job's own end says it too.
+/// Prints, saves and posts a report. A failure to post is reported and does not change the verdict:
+/// the job's exit code and log carry it too.
 pub(super) fn tell(
     report: &CiReport,
     record: Option<&Record>,
@@ -46,8 +46,9 @@ pub(super) fn tell(
     written.extend(write_for_service(report, around));
     match (&around.service, around.origin) {
         (_, Origin::Fork) => ui.say(
-            "this is a pull request from a fork, whose jobs may not write: no comment and no status; --save FILE, \
-             and `becalm ci --post FILE` in a workflow on `workflow_run`, make them (docs/CI.md)",
+            "this is a pull request from a fork, whose jobs may not write, so becalm posts no \
+             comment and no status. To get them, use --save FILE here, and `becalm ci --post \
+             FILE` in a workflow on `workflow_run` (docs/CI.md)",
         ),
         (Some(service), _) => {
             let of = around.commit.as_deref().or(report.commit.as_deref());
@@ -63,7 +64,7 @@ pub(super) fn tell(
     written.into_iter().collect()
 }
 
-/// Posts a report, says what became of the comment, and returns what could not be posted.
+/// Posts a report, prints what happened to the comment, and returns what could not be posted.
 pub(super) fn post_and_say(
     service: &Service,
     report: &CiReport,
@@ -74,13 +75,13 @@ pub(super) fn post_and_say(
 ) -> Vec<CommandError> {
     let posted = post(service, report, of, args.comment.into(), around.link.as_deref());
     match posted.comment {
-        Some(CommentOutcome::Created) => ui.say("a comment was made"),
-        Some(CommentOutcome::Updated(id)) => ui.say(format!("comment {id} was updated")),
+        Some(CommentOutcome::Created) => ui.say("posted a comment"),
+        Some(CommentOutcome::Updated(id)) => ui.say(format!("updated comment {id}")),
         None => {}
     }
     if let (Some(head), Some(change)) = (posted.overtaken_by, report.change) {
         ui.say(format!(
-            "request {change} stands at {head} by now: it gets no comment of an earlier commit"
+            "request {change} is at {head} by now: a comment about an earlier commit was not posted"
         ));
     }
     posted.errors.into_iter().map(CommandError::from).collect()
@@ -96,7 +97,7 @@ pub(super) fn notify_all(
     notify(report, webhook, chat, around.link.as_deref()).into_iter().map(CommandError::from)
 }
 
-/// Writes what the page of a job shows, and what its later steps read.
+/// Writes the summary for the page of a job, and the values that its later steps read.
 pub(super) fn write_for_service(
     report: &CiReport,
     around: &Surroundings,

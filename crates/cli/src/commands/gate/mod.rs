@@ -1,4 +1,4 @@
-//! `becalm gate`: results against rules, as an exit code.
+//! `becalm gate`: judges results by rules, and exits accordingly.
 
 use std::path::PathBuf;
 
@@ -22,36 +22,38 @@ use crate::ui::Ui;
 
 /// Judge results by the rules of becalm.toml
 ///
-/// A record of `becalm compare` is judged by its intervals: it fails where all of an interval exceeds the margin. A
-/// record of one side is judged by the history of the same benchmark on the same kind of machine: it fails where it
-/// is beyond what its level may give by more than the margin. Without a record the open changes of the history
-/// are judged, and what was cut off at its timeout at the newest commit is not decided. Exit code 0: within the
-/// rules; 1: not; 3: the data do not tell.
+/// A record of `becalm compare` is judged by its intervals: it fails if a whole interval exceeds
+/// the margin. A record of one side is judged by the history of the same benchmark on the same kind
+/// of machine: it fails if it is worse than its level allows by more than the margin. Without a
+/// record, becalm judges the open changes of the history; results that were cut off at their
+/// timeout at the newest commit are undecided. Exit code 0: within the rules; 1: not; 3: the data
+/// do not allow a decision.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files that `becalm compare` or `run` saved, or results of other tools; none for the changes of the history
+    /// Files that `becalm compare` or `run` saved, or results of other tools; without any, the
+    /// changes of the history are judged
     #[arg(value_name = "RECORD")]
     records: Vec<PathBuf>,
     #[command(flatten)]
     store: StoreFlags,
-    /// The branch whose history is looked at; by default that of becalm.toml, or main
+    /// The branch whose history is used [default: the branch in becalm.toml, else main]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
-    /// The commit that was measured, if it is not the one that is checked out: any name that git knows, or a name of
-    /// your own
+    /// The commit that was measured: any name that git knows, or a name of your own [default: the
+    /// checked-out commit]
     #[arg(long, value_name = "REV", requires = "records", value_parser = NonEmptyStringValueParser::new())]
     commit: Option<String>,
-    /// Largest relative change for the worse that is let through, in place of what becalm.toml says
+    /// Largest relative change for the worse that passes, instead of the value in becalm.toml
     #[arg(long, value_name = "SHARE", value_parser = crate::flags::compare::margin)]
     margin: Option<f64>,
     /// Confidence of all intervals from the history together
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
     confidence: f64,
-    /// Without a record: only changes among the last so many runs of a series
+    /// Without a record: only changes among the last N runs of a series
     #[arg(long, value_name = "N", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     last: u32,
-    /// Let pass what the data do not tell, with a warning
+    /// Let undecided results pass, with a warning
     #[arg(long)]
     allow_inconclusive: bool,
     /// Print the results as JSON
@@ -59,7 +61,8 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Says that what did not come to its end may say no, but not yes: a program that crashes is never slow.
+/// Says that results which did not finish may fail, but not pass: a program that crashes is never
+/// slow.
 fn doubt_what_was_broken_off(findings: &mut Findings, broken_off: Vec<Note>) {
     if broken_off.is_empty() {
         return;
@@ -116,11 +119,15 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                 [one] => new.push(one.clone()),
                 many => {
                     return Err(CommandError::usage(format!(
-                        "{} has results of {} commits, and a record is of one",
+                        "{} has results of {} commits, but only a record of one commit can be \
+                         judged",
                         path.display(),
                         many.len()
                     ))
-                    .hint("add it with `becalm history add`; `becalm gate` without a file judges the history"));
+                    .hint(
+                        "add it with `becalm history add`; then `becalm gate` without a file \
+                         judges the history",
+                    ));
                 }
             }
         }
@@ -154,13 +161,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // Where there is one program no rule is asked.
     for name in rules.unused().into_iter().filter(|_| !findings.results.is_empty()) {
         ui.warn(format!(
-            "nothing was judged by [gate.rules] {name}: no benchmark or metric here has that name"
+            "[gate.rules] {name} matched nothing: no benchmark or metric here has that name"
         ));
     }
     conclude(findings, args, ui)
 }
 
-/// Says why the session of a file did not come to its end, or not with all its subjects.
+/// Says why the session of a file did not finish, or not with all its subjects.
 fn broken_off_by(record: &Record, file: &str) -> Vec<Note> {
     let broken_off = record.interrupted.iter().map(|because| {
         GateNote::BrokenOff { file: file.to_owned(), because: because.clone() }.into()
@@ -175,7 +182,7 @@ fn broken_off_by(record: &Record, file: &str) -> Vec<Note> {
 }
 
 fn nothing(place: &str) -> CommandError {
-    CommandError::measure(format!("there is no value in {place} that could be judged"))
+    CommandError::measure(format!("{place} has no value that could be judged"))
 }
 
 impl From<GateError> for CommandError {
@@ -187,7 +194,7 @@ impl From<GateError> for CommandError {
                 Self::measure(&error).hint("it is empty: `becalm history add FILE` fills it")
             }
             GateError::NoSeries { ref branches, .. } => Self::measure(&error).hint(format!(
-                "it has {}; --branch, or [history] branch in becalm.toml, names the one that is judged",
+                "it has {}; --branch, or [history] branch in becalm.toml, chooses the one to judge",
                 branches.join(", ")
             )),
         }
@@ -205,7 +212,7 @@ fn conclude(findings: Findings, args: &Args, ui: &Ui) -> Result<Exit, CommandErr
         GateOutcome::Pass => Exit::Done,
         GateOutcome::Fail => Exit::No,
         GateOutcome::Inconclusive if args.allow_inconclusive => {
-            ui.warn("the data do not tell, which --allow-inconclusive lets pass");
+            ui.warn("the data do not allow a decision, which --allow-inconclusive lets pass");
             Exit::Done
         }
         GateOutcome::Inconclusive => Exit::Inconclusive,

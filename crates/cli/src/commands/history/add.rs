@@ -1,4 +1,4 @@
-//! `becalm history add`: results become entries.
+//! `becalm history add`: makes entries of results.
 
 use becalm_model::counted;
 use std::path::PathBuf;
@@ -17,11 +17,12 @@ use crate::ui::Ui;
 
 /// Add results to the history: of becalm, or of any tool that `becalm import` reads
 ///
-/// Each file is one entry, of the commit that is checked out unless the file or --commit says another. Files
-/// that know many commits become an entry for each: data.js of github-action-benchmark, a folder of ASV's
-/// results, CSV with a column `time` as Otava reads it, and records of `compare --rev`. A row of CSV without a
-/// commit stands at its own time, and is of no commit. What was added before is noticed and not counted twice.
-/// An entry whose line was printed is on disk.
+/// Each file becomes one entry. It belongs to the commit that is checked out, unless the file or
+/// --commit names another. Files that cover many commits become one entry per commit: data.js of
+/// github-action-benchmark, a folder of ASV results, CSV with a column `time` as Otava reads it,
+/// and records of `compare --rev`. A CSV row without a commit is placed at its own time and belongs
+/// to no commit. Results that are already in the history are recognised and not counted twice. Once
+/// becalm has printed the line of an entry, the entry is on disk.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that becalm saved, files or folders of other tools; `-` is standard input
@@ -32,16 +33,17 @@ pub(crate) struct Args {
     /// The commit that was measured: any name that git knows, or a name of your own
     #[arg(long, value_name = "REV", value_parser = NonEmptyStringValueParser::new())]
     commit: Option<String>,
-    /// The branch, in place of the one that is checked out
+    /// The branch [default: the one that is checked out]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     branch: Option<String>,
-    /// A word for these entries; may be given again
+    /// A tag for these entries; may be repeated
     #[arg(long = "tag", value_name = "WORD", value_parser = NonEmptyStringValueParser::new())]
     tags: Vec<String>,
-    /// The place of the entry in time, instead of when the commit was made as git or the file says
+    /// The place of the entry in time [default: when the commit was made, according to git or the
+    /// file]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     time: Option<f64>,
-    /// Which format the files are of, instead of finding out by the content
+    /// Format of the files [default: detected from their content]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
     /// Print the new entries as JSON
@@ -68,17 +70,17 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         };
         if found.len() > 1 && args.commit.is_some() {
             return Err(CommandError::usage(format!(
-                "--commit names one commit, and {name} has results of {}",
+                "--commit names one commit, but {name} has results of {}",
                 found.len()
             ))
-            .hint("without --commit each is of the commit that the file names"));
+            .hint("without --commit, each result belongs to the commit that the file names"));
         }
         if found.len() > 1 && args.time.is_some() {
             return Err(CommandError::usage(format!(
-                "--time is that of one commit, and {name} has results of {}",
+                "--time sets the time of one commit, but {name} has results of {}",
                 found.len()
             ))
-            .hint("without --time each has its own"));
+            .hint("without --time, each result has its own time"));
         }
         wanted.extend(found.into_iter().map(|one| (name.clone(), one)));
     }
@@ -94,14 +96,16 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         }
         // That all of it was cut off is worth to be known, too.
         if entry.points.is_empty() && cut_off.is_empty() {
-            ui.warn(format!("{name}: there is no value in it that could be kept; it was left out"));
+            ui.warn(format!("{name}: skipped, because it contains no value that could be kept"));
             continue;
         }
         let is_here = !names_its_place(one);
         detached |= home.is_detached() && is_here && args.branch.is_none() && one.branch.is_none();
         let (id, values, but) = match store.add(&entry)? {
             Added::New(id) => (id, entry.points.len(), ""),
-            Added::Completed(id, values) => (id, values, "; its others were there already"),
+            Added::Completed(id, values) => {
+                (id, values, "; its others were already in the history")
+            }
             Added::Known(id) => {
                 let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
                 let there = store.entries(&filter)?.pop();
@@ -120,7 +124,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     if detached && !added.is_empty() {
         ui.say(format!(
-            "no branch is checked out: what has none was taken as of {}; --branch names another",
+            "no branch is checked out, so results without a branch were added as {}; --branch \
+             sets another",
             settings.branch
         ));
     }
@@ -133,17 +138,18 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(Exit::Done)
 }
 
-/// Says whether a file tells of which commit or time its measurement is.
+/// Says whether a file names the commit or time of its measurement.
 fn names_its_place(one: &AtCommit) -> bool {
     one.commit.is_some() || one.time.is_some()
 }
 
-/// Says that a measurement is there already, and what of the command line was not heeded therefore.
+/// Says that a measurement is already in the history, and which flags were therefore ignored.
 fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, terms: &EntryTerms, ui: &Ui) {
     let Some(there) = there else { return };
     let id = there.id;
     let place = place(there.commit.as_ref(), there.dirty, &there.branch);
-    let known = format!("{name}: it is there already as entry {id}, {place}: nothing was changed");
+    let known =
+        format!("{name}: already in the history as entry {id}, {place}; nothing was changed");
     let commit = |commit: Option<&Commit>| commit.map(|commit| (commit.id.clone(), commit.time));
     let moved = terms.says_where()
         && (commit(entry.commit.as_ref()), &entry.branch)
@@ -151,15 +157,15 @@ fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, terms: &EntryT
     let tagged = terms.tags.iter().any(|tag| !there.tags.contains(tag));
     if moved || tagged {
         ui.warn(format!(
-            "{known}, and what the command line says of it was not taken. A measurement counts once: `becalm history \
-             prune --entry {id}` takes it away, and then it can be added as it should be"
+            "{known}, and the flags about it were ignored. A measurement counts only once: to add \
+             it again with other flags, first remove it with `becalm history prune --entry {id}`"
         ));
     } else {
         ui.say(known);
     }
 }
 
-/// Says what an entry is of, with so many values.
+/// Describes an entry that has so many values.
 fn described(entry: &NewEntry, values: usize) -> String {
     let values = counted(values, "value");
     format!("{}, {values}", place(entry.commit.as_ref(), entry.dirty, &entry.branch))

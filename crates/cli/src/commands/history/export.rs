@@ -1,8 +1,9 @@
-//! `becalm history export`: everything that is kept, for other programs.
+//! `becalm history export`: everything in the history, for other programs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use becalm_model::counted;
 use becalm_model::history::{Entry, Point, Series};
 use becalm_series::{EntryFilter, SeriesFilter, Store};
 use becalm_session::files;
@@ -13,22 +14,22 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Write the history out: records as JSON lines or as files, values as CSV
+/// Export the history: records as JSON lines or as files, values as CSV
 ///
-/// Without --csv or --folder: one line of JSON for each entry, with what is known of it and its record.
+/// Without --csv or --folder, becalm writes one line of JSON per entry: its facts and its record.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreFlags,
-    /// Write the values of series as CSV, one row for each
+    /// Write the values of series as CSV, one row per value
     #[arg(long, conflicts_with = "folder")]
     csv: bool,
-    /// Write each record as a file into this folder, as it was added
+    /// Write each record to a file in this folder, as it was added
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
     #[command(flatten)]
     chosen: SeriesFlags,
-    /// Only what is not older: a date, or an age such as 90d
+    /// Only entries since then: a date, or an age such as 90d
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<f64>,
 }
@@ -40,8 +41,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return write_csv(args, &mut store, ui);
     }
     if args.chosen.benchmark.is_some() || args.chosen.metric.is_some() {
-        return Err(CommandError::usage("--benchmark and --metric choose series")
-            .hint("add --csv: a record has all series of its time"));
+        return Err(CommandError::usage("--benchmark and --metric choose series").hint(
+            "add --csv: without it, whole records are exported, and a record has all series \
+                 of its time",
+        ));
     }
     let filter = EntryFilter {
         branch: args.chosen.branch.clone(),
@@ -88,7 +91,7 @@ fn write_files(
     if !folder.exists() {
         // A name alone has no folder above it to be looked at.
         files::make_folder(&Path::new(".").join(folder)).map_err(|error| {
-            CommandError::measure(format!("cannot make {}: {error}", folder.display()))
+            CommandError::measure(format!("cannot create {}: {error}", folder.display()))
         })?;
     }
     let mut pruned = 0;
@@ -106,7 +109,10 @@ fn write_files(
         ui.print(&format!("{}\n", path.display()))?;
     }
     if pruned > 0 {
-        ui.say(format!("{pruned} entries have no record any more; --csv writes their values"));
+        ui.say(format!(
+            "the record was pruned for {}; --csv exports the values",
+            counted(pruned, "entry")
+        ));
     }
     Ok(Exit::Done)
 }
@@ -156,7 +162,7 @@ fn write_row(out: &mut dyn Write, begins: &str, point: &Point) -> std::io::Resul
     writeln!(out, "{begins},{entry},{at},{commit},{value},{error},{runs}")
 }
 
-/// Quotes a cell where that is needed.
+/// Quotes a cell if necessary.
 fn cell(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -13,7 +13,7 @@ use crate::ui::Ui;
 
 /// What a file or folder holds.
 pub(crate) enum Content {
-    /// A history: a measurement for each commit that it knows.
+    /// A history: one measurement per commit.
     Commits(Vec<AtCommit>),
     /// One record.
     Record(Box<Record>),
@@ -42,7 +42,7 @@ pub(crate) fn content(path: &Path, format: Option<&str>, ui: &Ui) -> Result<Cont
     Ok(Content::Record(Box::new(record)))
 }
 
-/// Returns the measurements of a record: one, or that of each commit which `compare --rev` compared.
+/// Returns the measurements of a record: one, or one for each commit that `compare --rev` compared.
 pub(crate) fn measurements(record: Record) -> Vec<AtCommit> {
     let last = measured_last(&record);
     becalm_series::measurements(record, last)

@@ -21,7 +21,7 @@ pub(crate) struct Home {
 }
 
 impl Home {
-    /// Looks at the repository of the present folder.
+    /// Examines the repository of the current folder.
     pub(crate) fn look() -> Result<Self, CommandError> {
         let repository = Repository::find()?;
         let Some(git) = &repository else {
@@ -32,12 +32,12 @@ impl Home {
         Ok(Self { head, branch: git.branch(), dirty, repository })
     }
 
-    /// Says whether commits are checked out by their ids, so that no branch is known.
+    /// Says whether commits are checked out by their ids, so that the branch is unknown.
     pub(crate) fn is_detached(&self) -> bool {
         self.head.is_some() && self.branch.is_none()
     }
 
-    /// Says what git does not tell here and therefore is not known of the entries.
+    /// Lists what git does not say here, so that the entries lack it.
     pub(crate) fn doubt(&self, terms: &EntryTerms) -> Option<String> {
         if terms.time.is_some() {
             return None;
@@ -45,14 +45,16 @@ impl Home {
         let has_git = self.repository.is_some() || Repository::has_git();
         match &terms.commit {
             Some(name) if self.find(name).and_then(|commit| commit.time).is_none() => {
-                let why = if has_git { "git knows no such commit here" } else { "git cannot be started" };
+                let why =
+                    if has_git { "git knows no such commit here" } else { "git cannot be started" };
                 Some(format!(
-                    "--commit {name}: {why}; it is taken as a name of your own, whose place in time is that of the \
-                     measurement unless --time tells another"
+                    "--commit {name}: {why}; becalm treats it as a name of your own, placed at \
+                     the time of the measurement unless you set --time"
                 ))
             }
             None if !has_git => Some(
-                "git cannot be started, so what is checked out is not known; --commit, --branch and --time tell it"
+                "git cannot be started, so the checked-out commit is unknown; set it with \
+                 --commit, --branch and --time"
                     .to_owned(),
             ),
             _ => None,
@@ -63,7 +65,7 @@ impl Home {
         self.repository.as_ref()?.committed(name)
     }
 
-    /// Makes the entry of a measurement. What has no branch is of `branch`.
+    /// Makes the entry of a measurement. If it has no branch, it gets `branch`.
     pub(crate) fn entry(&self, one: &AtCommit, terms: &EntryTerms, branch: &str) -> NewEntry {
         let checkout = Checkout {
             head: self.head.as_ref(),

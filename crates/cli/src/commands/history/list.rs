@@ -17,15 +17,15 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreFlags,
-    /// List series in place of entries: one for each benchmark, metric, parameters, branch and machine
+    /// List series instead of entries: one per benchmark, metric, parameters, branch and machine
     #[arg(long)]
     series: bool,
     #[command(flatten)]
     chosen: SeriesFlags,
-    /// Only what is not older: a date, or an age such as 90d
+    /// Only entries since then: a date, or an age such as 90d
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<f64>,
-    /// Only the last so many
+    /// Only the last N
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
     /// Print them as JSON
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     if args.chosen.benchmark.is_some() || args.chosen.metric.is_some() {
         return Err(CommandError::usage(
-            "--benchmark and --metric choose series: an entry has all of its time",
+            "--benchmark and --metric choose series, but an entry has all series of its time",
         )
         .hint("add --series"));
     }
@@ -87,7 +87,7 @@ fn list_series(
     Ok(Exit::Done)
 }
 
-/// Puts beside each entry which facts changed since the one before of the same branch and machine.
+/// Adds to each entry the facts that changed since the previous one of the same branch and machine.
 fn noted(entries: Vec<Entry>, annotate: &[String]) -> Vec<(Entry, Vec<String>)> {
     let mut last: HashMap<(String, String), Entry> = HashMap::new();
     let mut listed = Vec::with_capacity(entries.len());

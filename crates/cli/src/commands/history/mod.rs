@@ -25,7 +25,7 @@ pub(crate) use settings::Settings;
 pub(crate) use store::StoreFlags;
 pub(crate) use when::{Age, moment, now};
 
-/// Keep results over time, and look at what was kept
+/// Keep results over time, and look at them
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -54,10 +54,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 /// Which series, as flags.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct SeriesFlags {
-    /// Only benchmarks of this name, in which `*` stands for anything
+    /// Only benchmarks of this name; `*` matches anything
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     benchmark: Option<String>,
-    /// Only this metric, in which `*` stands for anything
+    /// Only this metric; `*` matches anything
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     metric: Option<String>,
     /// Only this branch

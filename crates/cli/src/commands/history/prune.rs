@@ -1,4 +1,4 @@
-//! `becalm history prune`: taking away what is old.
+//! `becalm history prune`: removes what is old.
 
 use becalm_model::counted;
 use becalm_model::history::EntryId;
@@ -10,30 +10,32 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Take old records away, or whole entries
+/// Remove old records, or whole entries
 ///
-/// --keep-documents takes away the records of old entries, which are nearly all of the space, and keeps their
-/// values: series, change points and plots stay as they are. The records on both sides of a change stay too,
-/// unless the change was dismissed; changes are looked for before. --before and --entry take away entries with their values, and with what was
-/// decided about changes at them: a change that is found at another entry then is open.
+/// --keep-documents removes the records of old entries, which take nearly all of the space, and
+/// keeps their values: series, change points and plots stay as they are. The records on both sides
+/// of a change stay too, unless the change was dismissed; becalm looks for changes first. --before
+/// and --entry remove entries with their values, and the decisions about changes at them: if the
+/// change is then found at another entry, it is open again.
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).multiple(true))]
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreFlags,
-    /// Keep the records of entries that are not older, such as 90d, or of the last N of each branch and machine
+    /// Keep the records of entries up to this age, such as 90d, or of the last N of each branch and
+    /// machine
     #[arg(long, value_name = "AGE|N", value_parser = Kept::parse, group = "what")]
     keep_documents: Option<Kept>,
-    /// Take away all entries that were measured before: a date, or an age such as 365d
+    /// Remove all entries that were measured before: a date, or an age such as 365d
     #[arg(long, value_name = "TIME", value_parser = moment, group = "what")]
     before: Option<f64>,
-    /// Take away this entry; may be given again
+    /// Remove this entry; may be repeated
     #[arg(long = "entry", value_name = "ENTRY", group = "what")]
     entries: Vec<i64>,
-    /// Only say what would be taken away
+    /// Only report what would be removed
     #[arg(long)]
     dry_run: bool,
-    /// Print what was taken away as JSON
+    /// Print what was removed as JSON
     #[arg(long)]
     json: bool,
 }
@@ -41,9 +43,9 @@ pub(crate) struct Args {
 /// Which records stay.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kept {
-    /// Those that are not older.
+    /// Those that are not older than this.
     Younger(Age),
-    /// The last so many.
+    /// The last N.
     Last(usize),
 }
 
@@ -90,7 +92,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print_json(&HistoryDocument::of_pruned(split, pruned))?;
         return Ok(Exit::Done);
     }
-    let verb = if args.dry_run { "would be taken away" } else { "taken away" };
+    let verb = if args.dry_run { "would be removed" } else { "removed" };
     let mut text = format!(
         "{verb}: {} with {}, {} ({:.1} MiB)\n",
         counted(pruned.entries, "entry"),

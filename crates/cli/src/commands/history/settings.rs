@@ -11,18 +11,19 @@ use crate::error::CommandError;
 pub(crate) struct Settings {
     /// Where it is, if the file says so.
     pub(crate) store: Option<HistoryLocation>,
-    /// The branch of what nobody says a branch of.
+    /// The branch of results that have none.
     pub(crate) branch: String,
-    /// Facts that split series, if the file says so; otherwise those by which the history is grouped already.
+    /// Facts that split series, if the file says so; otherwise those by which the history is
+    /// already grouped.
     pub(crate) split: Option<Vec<String>>,
-    /// Facts whose change is told.
+    /// Facts whose change is reported.
     pub(crate) annotate: Vec<String>,
-    /// When a change of level is one.
+    /// The rules by which a change of level is a change.
     pub(crate) changes: SuiteChanges,
 }
 
 impl Settings {
-    /// Returns when a change of level is one, where no flag says so.
+    /// Returns the rules for a change of level, if no flag sets them.
     pub(crate) fn change_terms(&self) -> ChangeTerms {
         ChangeTerms { configured: self.changes.clone(), ..ChangeTerms::default() }
     }

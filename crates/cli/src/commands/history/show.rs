@@ -16,7 +16,8 @@ use crate::ui::Ui;
 /// Show an entry of the history: its commit, its machine, and its whole record
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The number of the entry, or the beginning of a commit's id, of which the last entry is shown
+    /// The number of the entry, or the beginning of a commit id; of several entries, the last is
+    /// shown
     #[arg(value_name = "ENTRY", value_parser = NonEmptyStringValueParser::new())]
     entry: String,
     #[command(flatten)]
@@ -49,7 +50,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     let Some(entry) = found else {
         return Err(CommandError::usage(format!(
-            "{}: there is no such entry, and none of a commit that begins so",
+            "{}: the history has no such entry, and no commit whose id begins like this",
             args.entry
         ))
         .hint("`becalm history list` lists them"));
@@ -58,10 +59,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.json {
         let Some(document) = document else {
             return Err(CommandError::measure(format!(
-                "the record of entry {} was pruned; only its values are kept",
+                "the record of entry {} was pruned; only its values remain",
                 entry.id
             ))
-            .hint("`becalm history export --csv` writes the values"));
+            .hint("`becalm history export --csv` prints the values"));
         };
         ui.print_with(|out| out.write_all(document.as_bytes()))?;
         return Ok(Exit::Done);

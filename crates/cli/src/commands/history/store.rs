@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use becalm_machine::{SysRoot, Topology, read_facts};
+use becalm_model::counted;
 use becalm_series::{
     ANNOTATE, Access, EntryFilter, HistoryLocation, SETTINGS, SPLIT, Store, StoreError, open,
 };
@@ -17,8 +18,8 @@ use crate::ui::Ui;
 /// Where a history is, as flags.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StoreFlags {
-    /// The history: a file of SQLite, or a PostgreSQL URL; by default what becalm.toml says, or
-    /// .becalm/history.db at the top of the repository
+    /// The history: an SQLite file, or a PostgreSQL URL [default: what becalm.toml says, else
+    /// .becalm/history.db at the top of the repository]
     #[arg(
         long,
         value_name = "PLACE",
@@ -49,7 +50,8 @@ impl StoreFlags {
         }
     }
 
-    /// Opens the history for writing, makes it if it is not there, and groups its series as `becalm.toml` says.
+    /// Opens the history for writing, creates it if it does not exist, and groups its series as
+    /// `becalm.toml` says.
     pub(crate) fn open_for_writing(
         &self,
         settings: &Settings,
@@ -64,8 +66,8 @@ impl StoreFlags {
         Ok(store)
     }
 
-    /// Opens the history for writing if that is allowed, so that what is found in it can be kept; else for
-    /// reading. It is not made.
+    /// Opens the history for writing if permitted, so that findings can be kept in it; otherwise
+    /// for reading. It is never created.
     pub(crate) fn open_to_follow(
         &self,
         settings: &Settings,
@@ -111,13 +113,14 @@ fn regroup(store: &mut Store, settings: &Settings, ui: &Ui) -> Result<(), Comman
     let moved = store.regroup(split)?;
     if moved > 0 {
         ui.say(format!(
-            "the facts that split series are others than before: {moved} entries changed their series"
+            "the facts that split series have changed: {} moved to other series",
+            counted(moved, "entry")
         ));
     }
     Ok(())
 }
 
-/// Refuses names that no fact has: what is split by them would be merged.
+/// Refuses names that no fact has: series split by them would be merged.
 fn check_split(store: &mut Store, split: &[String]) -> Result<(), CommandError> {
     let usual = SPLIT.into_iter().chain(ANNOTATE).chain(SETTINGS);
     let mut known: BTreeSet<String> = usual.map(str::to_owned).collect();
@@ -138,22 +141,24 @@ fn check_split(store: &mut Store, split: &[String]) -> Result<(), CommandError> 
     let Some(unknown) = split.iter().find(|name| !is_known(&known, name)) else { return Ok(()) };
     let names: Vec<&str> = known.iter().map(String::as_str).collect();
     Err(CommandError::usage(format!(
-        "[history] split in becalm.toml: no fact is called `{unknown}`; {}",
+        "[history] split in becalm.toml: there is no fact called `{unknown}`; {}",
         did_you_mean(unknown, &names)
     ))
     .hint(
-        "nothing was grouped anew; facts of another tool's files can split once an entry has them",
+        "the series were not regrouped; facts from another tool's files can split series once an \
+         entry has them",
     ))
 }
 
-/// Makes an empty file, and the folder `.becalm` around it. Under sudo they belong to the owner of the folder.
+/// Creates an empty file, and the folder `.becalm` around it. Under sudo they belong to the owner
+/// of the folder.
 fn prepare(path: &Path) -> Result<(), CommandError> {
     if path.exists() {
         return Ok(());
     }
-    make_own_folder(path)
-        .and_then(|()| make_if_missing(path, ""))
-        .map_err(|error| CommandError::measure(format!("cannot make {}: {error}", path.display())))
+    make_own_folder(path).and_then(|()| make_if_missing(path, "")).map_err(|error| {
+        CommandError::measure(format!("cannot create {}: {error}", path.display()))
+    })
 }
 
 impl From<StoreError> for CommandError {
@@ -161,22 +166,24 @@ impl From<StoreError> for CommandError {
         let failed = Self::measure(&error);
         match error {
             StoreError::Absent { .. } => failed.hint(
-                "`becalm history add FILE` makes it; --store, BECALM_STORE or [history] store in becalm.toml name \
-                 another",
+                "`becalm history add FILE` creates it; --store, BECALM_STORE or [history] store \
+                 in becalm.toml choose another",
             ),
             StoreError::Missing { .. } => {
                 Self::usage(&error).hint("`becalm history list` lists the entries")
             }
-            StoreError::TooNew { .. } => failed.hint("use the becalm that made it, or a newer one"),
-            StoreError::TooOld { .. } => failed.hint(
-                "`becalm history add` or `prune` brings it to the new version, with the permission to write",
-            ),
+            StoreError::TooNew { .. } => {
+                failed.hint("use the becalm that wrote it, or a newer one")
+            }
+            StoreError::TooOld { .. } => failed
+                .hint("`becalm history add` or `prune` upgrades it, if you have write permission"),
             StoreError::Full { .. } => failed.hint(
-                "make room, and do the same again; `becalm history prune` takes old records away",
+                "free some space and run the command again; `becalm history prune` removes old \
+                 records",
             ),
-            StoreError::Busy { .. } => failed.hint("do the same again later"),
+            StoreError::Busy { .. } => failed.hint("run the command again later"),
             StoreError::Damaged { .. } => {
-                failed.hint("restore a copy; `sqlite3 FILE .recover` saves what can be read")
+                failed.hint("restore a copy; `sqlite3 FILE .recover` saves what is readable")
             }
             _ => failed,
         }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use becalm_model::{is_of_calendar, parse_time};
 
-/// Something that is so old.
+/// This old.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Age {
     /// Seconds.
@@ -44,7 +44,7 @@ pub(crate) fn moment(text: &str) -> Result<f64, String> {
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
     match number.or_else(|| parse_time(text)) {
         Some(time) if is_of_calendar(time) => Ok(time),
-        Some(_) => Err("it is in no year from 1970 to 9999".to_owned()),
+        Some(_) => Err("the year must be between 1970 and 9999".to_owned()),
         None => Err("expected a date such as 2026-11-20 or 2026-11-20T18:00:00+01:00, seconds since 1970, or an \
                      age such as 90d"
             .to_owned()),

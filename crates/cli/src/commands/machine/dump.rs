@@ -1,4 +1,4 @@
-//! `becalm machine dump`: the files that say how a machine is built and set, for bug reports.
+//! `becalm machine dump`: the files that describe a machine and its settings, for bug reports.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::rights::Rights;
 use crate::ui::Ui;
 
-/// Write the files of /proc and /sys that becalm reads into an archive, for bug reports
+/// Write the files of /proc and /sys that becalm reads to an archive, for bug reports
 ///
-/// Serial numbers, host and user names, hardware addresses and UUIDs are left out. Unpacked, the
-/// folder can stand for the machine: `becalm topology --root becalm-machine`.
+/// Serial numbers, host and user names, hardware addresses and UUIDs are removed. The unpacked
+/// folder can take the place of the machine: `becalm topology --root becalm-machine`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The archive; `-` is standard output
@@ -26,11 +26,11 @@ pub(crate) struct Args {
     root: PathBuf,
 }
 
-/// The folder inside of the archive.
+/// The folder inside the archive.
 const TOP: &str = "becalm-machine";
 
 impl Args {
-    /// Returns the rights that it begins with: see [`run`].
+    /// Returns the rights with which it starts: see [`run`].
     pub(crate) fn rights(&self) -> Rights {
         Rights::to_look_at(&self.root)
     }
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let dump = Dump::of(&SysRoot::new(&args.root), &user_names());
     if dump.entries.is_empty() {
         return Err(CommandError::measure(format!(
-            "there is nothing to capture below {}: it has neither `proc` nor `sys`",
+            "nothing to capture below {}: it contains neither `proc` nor `sys`",
             args.root.display()
         )));
     }
@@ -53,11 +53,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.file != Path::new("-") {
         ui.say(format!("wrote {}: {sizes}", args.file.display()));
     }
-    ui.say("Left out:");
+    ui.say("Not included:");
     for one in &dump.left_out {
         ui.say(format!("- {one}"));
     }
-    ui.say("Names of running programs are in it; look through it before you publish it.");
+    ui.say(
+        "The archive contains the names of running programs; look through it before you publish \
+         it.",
+    );
     Ok(Exit::Done)
 }
 
@@ -68,7 +71,7 @@ fn write(path: &Path, bytes: &[u8], ui: &Ui) -> Result<(), CommandError> {
     Ok(files::write_bytes_atomically(path, bytes)?)
 }
 
-/// Names under which the user is known, which must not be in the archive.
+/// Names of the user, which must not be in the archive.
 fn user_names() -> Vec<String> {
     let variable = |name: &str| std::env::var(name).ok();
     let home = variable("HOME");

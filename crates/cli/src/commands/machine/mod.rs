@@ -22,7 +22,7 @@ enum Action {
 }
 
 impl Args {
-    /// Returns the rights that it begins with.
+    /// Returns the rights with which it starts.
     pub(crate) fn rights(&self) -> Rights {
         match &self.action {
             Action::Dump(args) => args.rights(),

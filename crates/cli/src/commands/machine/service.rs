@@ -1,4 +1,4 @@
-//! `becalm machine service`: the service through which users have the machine tuned.
+//! `becalm machine service`: lets users have the machine tuned without root.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +20,11 @@ use crate::rights::Rights;
 use crate::tuning::put_back_leftovers;
 use crate::ui::Ui;
 
-/// Let users have this machine tuned without root, one after the other, as far as its administrator allows
+/// Let users have this machine tuned without root, one after the other, within limits that the
+/// administrator sets
 ///
-/// Off unless it is installed. Then `--tune`, `--isolate` and `tune --hold` of a user in its group go to it.
-/// `/etc/becalm/service.toml` says what they may have, and for how long.
+/// Off unless you install it. Once installed, it serves `--tune`, `--isolate` and `tune --hold` of
+/// every user in its group. `/etc/becalm/service.toml` says what they may have, and for how long.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -38,17 +39,17 @@ enum Action {
     Run(RunArgs),
 }
 
-/// The group whose users may have the machine
+/// The group whose users may use the service
 const GROUP: &str = "becalm";
 
-/// Write the units by which systemd starts the service when somebody asks for it, and start its socket
+/// Install the systemd units that start the service on demand, and start its socket
 #[derive(Debug, clap::Args)]
 struct InstallArgs {
-    /// Whose users may ask it
+    /// The group whose users may use it
     #[arg(long, default_value = GROUP, value_name = "GROUP")]
     group: String,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
 }
@@ -56,31 +57,31 @@ struct InstallArgs {
 /// Stop the service, which puts the machine back, and remove its units; /etc/becalm stays
 #[derive(Debug, clap::Args)]
 struct RemoveArgs {
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
 }
 
-/// Say who has the machine, who waits for it, and what users may have
+/// Show who has the machine, who waits for it, and what users may have
 #[derive(Debug, clap::Args)]
 struct StatusArgs {
     /// Print it as JSON
     #[arg(long)]
     json: bool,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
 }
 
-/// Be the service, until a signal ends it: at the socket that systemd has made, or else at one of its own
+/// Run the service until a signal ends it, on the socket of systemd, or else on its own
 #[derive(Debug, clap::Args)]
 struct RunArgs {
-    /// Whose users may ask it, where it makes the socket
+    /// The group whose users may use it, if it creates the socket itself
     #[arg(long, default_value = GROUP, value_name = "GROUP")]
     group: String,
 
-    /// Work on this folder instead of the machine
+    /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
 }
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 const BY_HAND: &str =
-    "`sudo becalm machine service run` is the service without systemd, for as long as it runs";
+    "without systemd, `sudo becalm machine service run` runs the service in the foreground";
 
 fn installed(args: &InstallArgs, ui: &Ui) -> Result<Exit, CommandError> {
     needs_root(&args.root)?;
@@ -116,10 +117,11 @@ fn installed(args: &InstallArgs, ui: &Ui) -> Result<Exit, CommandError> {
     let done = install(&root, &args.group, (POLICY, DEFAULT_POLICY)).map_err(of_install)?;
     done.files.iter().for_each(|file| ui.say(format!("wrote {file}")));
     if done.is_live {
-        ui.say(format!("becalm.socket listens at {SOCKET}, now and after a restart."));
+        ui.say(format!("becalm.socket listens on {SOCKET}, now and after a restart."));
     }
     ui.say(format!(
-        "Users of the group {} may have the machine as {POLICY} says; `becalm machine service remove` ends that.",
+        "Users of the group {} may use the machine within the limits in {POLICY}; `becalm machine \
+         service remove` ends that.",
         args.group
     ));
     Ok(Exit::Done)
@@ -137,10 +139,12 @@ fn removed(args: &RemoveArgs, ui: &Ui) -> Result<Exit, CommandError> {
 
 fn of_install(error: InstallError) -> CommandError {
     let hint = match &error {
-        InstallError::Untrusted(_) => "install becalm where only root writes, as in /usr/local/bin",
+        InstallError::Untrusted(_) => {
+            "install becalm where only root can write, such as /usr/local/bin"
+        }
         InstallError::Name(_) => "install becalm under another name",
         InstallError::NoSystemd => BY_HAND,
-        InstallError::NotOurs(_) => "remove it, if it is of no use any more",
+        InstallError::NotOurs(_) => "remove it, if you no longer need it",
         InstallError::File { .. } | InstallError::Systemd(_) => "",
     };
     let error = CommandError::measure(error);
@@ -152,17 +156,18 @@ fn needs_root(root: &Path) -> Result<(), CommandError> {
     if root != Path::new("/") || effective_user(&SysRoot::default()) == Some(0) {
         return Ok(());
     }
-    Err(CommandError::measure("the service of a machine is root's to start and to end")
+    Err(CommandError::measure("only root may start and stop the service of a machine")
         .hint("run it with sudo"))
 }
 
 fn known_group(name: &str) -> Result<u32, CommandError> {
     let unknown = || {
-        CommandError::usage(format!("there is no group `{name}` whose users could be let in")).hint(
-            format!(
-                "`groupadd --system {name}` makes it, `usermod -aG {name} USER` puts a user in"
-            ),
-        )
+        CommandError::usage(format!(
+            "there is no group `{name}`, whose users could use the service"
+        ))
+        .hint(format!(
+            "`groupadd --system {name}` creates it; `usermod -aG {name} USER` adds a user"
+        ))
     };
     group(name).ok_or_else(unknown)
 }
@@ -192,9 +197,7 @@ fn say_status(args: &StatusArgs, ui: &Ui) -> Result<Exit, CommandError> {
     let status = status(&SysRoot::new(&args.root)).map_err(|error| {
         let hint = match &error {
             StatusError::NotThere(_) => "`sudo becalm machine service install` sets it up",
-            StatusError::NotForYou(_) => {
-                "the group of /run/becalm/service.sock is the one whose users may"
-            }
+            StatusError::NotForYou(_) => "only users in the group of /run/becalm/service.sock may",
             StatusError::NoAnswer(_) | StatusError::Refused(_) => "",
         };
         let error = CommandError::measure(error);

@@ -1,4 +1,4 @@
-//! `becalm noise probe`: what interrupts the CPUs, and which of them lose least time.
+//! `becalm noise probe`: what interrupts the CPUs, and which of them lose the least time.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,17 +23,18 @@ use crate::ui::Ui;
 /// A shorter probe has too few readings in each of its windows.
 const SHORTEST: Duration = Duration::from_millis(50);
 
-/// A threshold below so many steps of the reader would count the steps themselves.
+/// A threshold below this many steps of the reader would count the steps themselves.
 const STEPS: f64 = 3.0;
 
-/// Measure what interrupts each CPU: how often, how long, and which CPUs lose least time
+/// Measure what interrupts each CPU: how often, how long, and which CPUs lose the least time
 ///
-/// A thread that does nothing but read the clock runs on one CPU after the other: every gap between
-/// two readings is an interruption. Where the kernel has the osnoise tracer, root uses that instead.
-/// The order of the CPUs is saved, and the choice of CPUs takes it into account until the next boot.
+/// A thread that only reads the clock runs on one CPU after the other: every gap between two
+/// readings is an interruption. If the kernel has the osnoise tracer, root uses that instead.
+/// becalm saves the order of the CPUs, and takes it into account when it chooses CPUs, until the
+/// next boot.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Probe these CPUs instead of all that becalm may use
+    /// Probe these CPUs [default: all that becalm may use]
     #[arg(long, value_name = "LIST")]
     cpus: Option<CpuSet>,
 
@@ -45,14 +46,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DURATION", value_parser = threshold, default_value = "5us")]
     threshold: Duration,
 
-    /// Who looks: `auto` (the kernel's osnoise tracer where it is there and can be used, else the
-    /// clock), `clock`, `tracer`, or `hwlat` (the kernel's hwlat tracer, which reads with interrupts
-    /// switched off and so sees firmware and hypervisor alone)
+    /// How to look: `auto` (the kernel's osnoise tracer if it can be used, else the clock),
+    /// `clock`, `tracer`, or `hwlat` (the kernel's hwlat tracer, which reads with interrupts
+    /// disabled and so sees only firmware and hypervisor)
     #[arg(long, value_enum, default_value_t = SourceFlag::Auto)]
     source: SourceFlag,
 
-    /// Scheduling class of the reader: `auto` (fifo where it is allowed), `fifo` (only interrupts,
-    /// the kernel and the hypervisor come between) or `other` (other programs do too)
+    /// Scheduling class of the reader: `auto` (fifo if permitted), `fifo` (only interrupts, the
+    /// kernel and the hypervisor can interrupt it) or `other` (other programs can, too)
     #[arg(long, value_enum, default_value_t = ClassFlag::Auto)]
     scheduler: ClassFlag,
 
@@ -74,7 +75,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum SourceFlag {
-    /// The tracer where it can be used
+    /// The tracer if it can be used, else the clock
     Auto,
     /// A thread that reads the clock
     Clock,
@@ -86,7 +87,7 @@ enum SourceFlag {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum ClassFlag {
-    /// `SCHED_FIFO` where it is allowed
+    /// `SCHED_FIFO` if permitted
     Auto,
     /// `SCHED_FIFO`
     Fifo,
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut limits: Vec<Limit> = Vec::new();
     if args.threshold > args.duration {
         return Err(CommandError::usage(
-            "--threshold is longer than --duration: no gap could be so long",
+            "--threshold is longer than --duration, so no gap could reach it",
         ));
     }
     args.report.check()?;
@@ -143,7 +144,7 @@ fn lease(
     let cpus = given.unwrap_or(allowed);
     if cpus.is_empty() {
         return Err(CommandError::usage(format!(
-            "--cpus names no CPU; those that becalm may use are {allowed}"
+            "--cpus names no CPU; the CPUs that becalm may use are {allowed}"
         )));
     }
     if !cpus.difference(allowed).is_empty() {
@@ -164,9 +165,10 @@ fn lease(
         }
     }
     if ours.is_empty() || given.is_some() && !taken.is_empty() {
-        let hint = if given.is_some() { "--cpus probes others" } else { "try again later" };
+        let hint =
+            if given.is_some() { "--cpus chooses other CPUs to probe" } else { "try again later" };
         return Err(CommandError::measure(format!(
-            "another becalm measures on CPU {taken}, and probing would disturb it"
+            "another becalm is measuring on CPU {taken}, and probing would disturb it"
         ))
         .hint(hint));
     }
@@ -176,7 +178,7 @@ fn lease(
     Ok((ours, leases))
 }
 
-/// Settles how to probe, and notes what cannot be had.
+/// Settles how to probe, and notes what is not possible.
 fn terms(
     args: &Args,
     cpus: CpuSet,
@@ -194,8 +196,10 @@ fn terms(
     let (class, why) = Class::settle(root, wish);
     match (wish, why) {
         (Wish::Fifo, Some(why)) => {
-            return Err(CommandError::measure(format!("--scheduler fifo: {why}"))
-                .hint("--scheduler other watches what ordinary programs do too"));
+            return Err(CommandError::measure(format!("--scheduler fifo: {why}")).hint(
+                "--scheduler other needs no privileges; it also counts interruptions by \
+                     ordinary programs",
+            ));
         }
         (_, Some(error)) => limits.push(ProbeLimit::NotRealTime { error }.into()),
         (_, None) => {}
@@ -227,7 +231,7 @@ struct Probe<'a> {
 }
 
 impl Probe<'_> {
-    /// Probes by the source that was asked for, or by the better one that can be had.
+    /// Probes by the source that was chosen, or by the better available one.
     fn by(
         &self,
         source: SourceFlag,
@@ -317,7 +321,7 @@ impl Probe<'_> {
         self.ui.progress_line("");
         let is_restored = tuned.finish().map_err(|error| NoTracer::Failed(error.into()))?;
         if !is_restored {
-            let why = "the terms of the tracer are not as before";
+            let why = "the tracer's settings were changed during the probe";
             return Err(NoTracer::Failed(CommandError::not_restored(why)));
         }
         result
@@ -332,11 +336,11 @@ impl Probe<'_> {
 enum NoTracer {
     /// It cannot be used here.
     Unusable(String),
-    /// It failed at work.
+    /// It failed while probing.
     Failed(CommandError),
 }
 
-/// Refuses a threshold that the reader's own step reaches.
+/// Refuses a threshold within reach of the reader's own steps.
 fn check_step(noise: &[CpuNoise], terms: &Terms) -> Result<(), CommandError> {
     let steps = noise.iter().filter_map(|noise| noise.gaps().step());
     let Some(step) = steps.reduce(f64::max) else { return Ok(()) };
@@ -344,15 +348,15 @@ fn check_step(noise: &[CpuNoise], terms: &Terms) -> Result<(), CommandError> {
         return Ok(());
     }
     Err(CommandError::measure(format!(
-        "reading the clock takes {:.0} ns here, so that gaps of {:.0} ns cannot be told from the \
-         reader's own steps",
+        "reading the clock takes {:.0} ns here, so gaps of {:.0} ns cannot be distinguished from \
+         the reader's own steps",
         step * 1e9,
         terms.threshold.as_secs_f64() * 1e9
     ))
-    .hint(format!("--threshold {:.0}ns or more", (step * STEPS * 1e9).ceil())))
+    .hint(format!("use --threshold {:.0}ns or more", (step * STEPS * 1e9).ceil())))
 }
 
-/// Saves the ranking for the choice of CPUs. That it cannot be saved is worth a warning, and no more.
+/// Saves the ranking for the choice of CPUs. A failure to save it is only worth a warning.
 fn save(root: &SysRoot, document: &mut ProbeDocument, ui: &Ui) {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let ranking = CpuNoiseDocument {
@@ -366,7 +370,7 @@ fn save(root: &SysRoot, document: &mut ProbeDocument, ui: &Ui) {
     };
     match NoiseRanking::save(root, ranking) {
         Ok(place) => document.saved = Some(place.display().to_string()),
-        Err(error) => ui.warn(format!("the order of the CPUs cannot be saved: {error}")),
+        Err(error) => ui.warn(format!("the order of the CPUs could not be saved: {error}")),
     }
 }
 
@@ -376,7 +380,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 }
 
 fn threshold(text: &str) -> Result<Duration, String> {
-    let why = "without a threshold every reading would be an interruption";
+    let why = "with a threshold of zero, every reading would be an interruption";
     checked(parse_duration(text), |threshold| !threshold.is_zero(), why)
 }
 

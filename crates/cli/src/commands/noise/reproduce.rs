@@ -23,24 +23,24 @@ use crate::ui::Ui;
 
 /// Repeat an article's experiments about noise here, and show its figures beside this machine's
 ///
-/// Configurations take turns in random order. What needs root, bare metal or SMT is left out where it
-/// cannot be had, with the reason. Settings of the machine are changed as by `becalm tune`, for one run at a
-/// time, and put back after it.
+/// Configurations take turns in random order. Rows that need root, bare metal or SMT are skipped if
+/// it is missing, with the reason. becalm changes settings of the machine as `becalm tune` does,
+/// for one run at a time, and puts them back after it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which article, by its author
     #[arg(value_parser = names())]
     article: &'static Article,
 
-    /// Only see that everything runs: a few short runs, whose figures say nothing
+    /// Only check that everything runs: a few short runs, whose figures mean nothing
     #[arg(long)]
     quick: bool,
 
-    /// Start no further round of runs after so long
+    /// Start no further round of runs after this time
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "100s", conflicts_with = "quick")]
     budget: Duration,
 
-    /// Leave the settings of the machine alone; rows that need others are left out
+    /// Leave the settings of the machine unchanged; rows that need others are skipped
     #[arg(long)]
     no_tune: bool,
 
@@ -59,14 +59,14 @@ pub(crate) struct Args {
     report: ReportFlags,
 }
 
-/// How long a run waits while another becalm tunes the machine, if nobody says.
+/// How long a run waits while another becalm tunes the machine, by default.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn names() -> impl TypedValueParser<Value = &'static Article> {
     let value =
         |one: Article| PossibleValue::new(one.name).help(format!("{}: {}", one.author, one.title));
     PossibleValuesParser::new(ARTICLES.map(value))
-        .map(|name| article(&name).expect("only names of articles are possible"))
+        .map(|name| article(&name).expect("the parser accepts only names of articles"))
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 fn stopped(signal: i32, ui: &Ui) -> Exit {
-    ui.say("Stopped; everything is as it was.");
+    ui.say("Stopped; the machine is as it was.");
     Exit::Signal(signal)
 }
 
@@ -128,8 +128,9 @@ fn measured(
         wait: args.wait.wait.map_or(Wait::For(PATIENCE), queue),
         stop: &|| interrupt.signal().is_some(),
     };
-    let becalm = std::env::current_exe()
-        .map_err(|error| ReproduceError::Broken(format!("where becalm itself is: {error}")))?;
+    let becalm = std::env::current_exe().map_err(|error| {
+        ReproduceError::Broken(format!("cannot find becalm's own program file: {error}"))
+    })?;
     let bench = Bench::new(
         machine,
         becalm.display().to_string(),

@@ -21,25 +21,25 @@ use crate::flags::{MeasureFlags, checked, line_of, stop};
 use crate::measuring::{conduct, interrupt};
 use crate::ui::Ui;
 
-/// A shorter look says nothing of anybody.
+/// A shorter watch shows too little.
 const SHORTEST: Duration = Duration::from_millis(50);
 
 /// Time after which no further round starts, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(20);
 
-/// Rounds that are made however long they take, unless the user says otherwise.
+/// Rounds that are made regardless of their duration, unless the user sets a number.
 const MINIMUM: u32 = 10;
 
-/// Which of the two subjects is traced, where the other one tells what that costs.
+/// Which of the two subjects is traced; the other one shows what that costs.
 const TRACED: usize = 1;
 
-/// Trace the kernel and tell by name who takes time: programs, threads of the kernel, interrupts,
+/// Trace the kernel and report by name who takes time: programs, kernel threads, interrupts,
 /// softirqs, page faults, the hypervisor (needs root)
 ///
-/// With a command, it is run again and again, every other time without the trace, so that the cost of
-/// the trace is known too. Without one, becalm watches the CPUs for a while and reports everything that
-/// would have kept a program from them; of the flags only `--duration`, `--json`, `--export-html` and
-/// `--export-markdown` apply then.
+/// becalm runs the command again and again, every other time without the trace, so that you also
+/// see what the trace costs. Without a command, becalm watches the CPUs for a while and reports
+/// everything that would have interrupted a program on them; then only the flags `--duration`,
+/// `--json`, `--export-html` and `--export-markdown` apply.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
@@ -47,11 +47,11 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", last = true)]
     command: Vec<String>,
 
-    /// How long to watch the CPUs where no command is given
+    /// How long to watch the CPUs if no command is given
     #[arg(long, value_name = "DURATION", value_parser = duration, default_value = "10s", conflicts_with = "command")]
     duration: Duration,
 
-    /// Trace every run and do not measure what that costs
+    /// Trace every run, and do not measure what that costs
     #[arg(long)]
     no_cost: bool,
 
@@ -69,13 +69,14 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
     match not_of_watch(given) {
         None => watch(args, ui),
         Some(flag) => Err(CommandError::usage(format!(
-            "{flag} is about a command that is run and traced; without one the CPUs are watched"
+            "{flag} applies to a command that is run and traced; without a command, becalm only \
+             watches the CPUs"
         ))
-        .hint("give the command after `--`, or leave the flag out")),
+        .hint("give the command after `--`, or drop the flag")),
     }
 }
 
-/// Returns the first flag that says nothing to a watch, which would take it in silence.
+/// Returns the first flag that a watch would silently ignore.
 fn not_of_watch(given: &[String]) -> Option<String> {
     const OF_WATCH: [&str; 5] =
         ["--duration", "--json", "--quiet", "--export-html", "--export-markdown"];
@@ -95,7 +96,9 @@ fn trace(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     };
     let mut subjects = subjects(&vec![command; copies], &terms.runs)?;
     if subjects.len() > copies {
-        return Err(CommandError::usage("one command is traced at a time, without parameters"));
+        return Err(CommandError::usage(
+            "only one command can be traced at a time, without parameters",
+        ));
     }
     if let [untraced, traced] = subjects.as_mut_slice()
         && terms.runs.names.is_empty()
@@ -143,7 +146,7 @@ fn trace(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     finished.end(ui)
 }
 
-/// Returns traced against untraced, by the metric that decides.
+/// Returns traced against untraced, on the metric that decides.
 fn cost(record: &Record) -> Option<TraceCost> {
     let one = record.comparisons.iter().find(|one| one.primary && one.candidate == TRACED)?;
     Some(TraceCost {
@@ -153,14 +156,14 @@ fn cost(record: &Record) -> Option<TraceCost> {
     })
 }
 
-/// Returns how many rounds it takes to compare traced with untraced, where that is known.
+/// Returns how many rounds it takes to compare traced with untraced, if known.
 fn rounds_for_cost(record: &Record) -> Option<u64> {
     let one = record.comparisons.iter().find(|one| one.primary && one.candidate == TRACED)?;
     Some(u64::from(one.rounds) + one.rounds_needed?)
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    let why = "the CPUs are watched for at least 50ms";
+    let why = "the CPUs must be watched for at least 50ms";
     checked(parse_duration(text), |duration| *duration >= SHORTEST, why)
 }
 

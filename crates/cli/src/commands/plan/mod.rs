@@ -25,34 +25,34 @@ use crate::ui::Ui;
 const ROUNDS: u32 = 10;
 const COPIES: u16 = 3;
 
-/// The same of a pilot for a comparison: the more rounds, the better is known by how much they vary.
+/// The same for the pilot of a comparison: with more rounds, their variance is better known.
 const ROUNDS_OF_COMPARISON: u32 = 60;
 const COPIES_OF_COMPARISON: u16 = 2;
 
 /// Confidence of what a pilot of a comparison leaves open.
 const RANGE: f64 = 0.9;
 
-/// Rounds below which a plan is a rough one.
+/// With fewer rounds than this, a plan is a rough one.
 const ROUGH_BELOW: usize = 10;
 
 /// Time after which a pilot starts no further round, unless the user says otherwise.
 const BUDGET: Duration = Duration::from_secs(30);
 
-/// Fewest rounds of a pilot, however long they take.
+/// Fewest rounds of a pilot, regardless of their duration.
 const FEWEST_ROUNDS: u32 = 5;
 
 /// Plan how many rounds a measurement needs, from a pilot
 ///
-/// The pilot is a saved record, or made on the spot: ten rounds with three runs each. Its variance
-/// is told apart by level (iterations inside a run, runs inside a round, rounds), and the numbers of
-/// each that reach the goal in the least time are found. With --iterations the subject's own timings
-/// count (after the warm-up, without single interrupted ones), else one value of each run. A saved
-/// record has to tell how long its runs took.
+/// The pilot is a saved record, or is made now: ten rounds with three runs each. becalm separates
+/// its variance by level (iterations inside a run, runs inside a round, rounds), and finds the
+/// number of each that reaches the goal in the least time. With --iterations, it uses the times
+/// that the subject measured itself (after the warm-up, without single interrupted ones), otherwise
+/// one value per run. A saved record must contain how long its runs took.
 ///
-/// With --detect the plan is one for `compare`: how many rounds it needs to find the change, by the
-/// metric on which it would decide, with runs in pairs and looks at the result on the way. The pilot
-/// compares the command with itself, for 60 rounds of two runs; a saved record of two programs is one
-/// too.
+/// With --detect the plan is for `compare`: how many rounds it needs to detect the change, on the
+/// metric that would decide, with runs in pairs and looks at the result on the way. The pilot
+/// compares the command with itself, for 60 rounds of two runs; a saved record of two programs
+/// works too.
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("resume", |resume| resume.hide(true)))]
 pub(crate) struct Args {
@@ -64,25 +64,25 @@ pub(crate) struct Args {
     #[arg(value_name = "COMMAND", last = true)]
     command: Vec<String>,
 
-    /// Half width of the interval that is wanted, as a share; 1 % unless a change is to be found
+    /// Half width of the interval to reach, as a share [default: 1%, unless --detect is given]
     #[arg(long, value_name = "SHARE", value_parser = precision, conflicts_with = "detect", help_heading = "Goal")]
     precision: Option<f64>,
 
-    /// Change between two programs that `compare` is to find
+    /// Change between two programs that `compare` should detect
     #[arg(long, value_name = "SHARE", value_parser = above_zero, help_heading = "Goal")]
     detect: Option<f64>,
 
-    /// How likely it is to be found
+    /// Probability of detecting it
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "90%", help_heading = "Goal")]
     power: f64,
 
-    /// Runs in each round of the pilot, which tell the variance of runs from that of rounds: 3 unless a change is to
-    /// be found, else 2
+    /// Runs in each round of the pilot, which separate the variance of runs from that of rounds
+    /// [default: 3; with --detect 2]
     #[arg(long, value_name = "N", help_heading = "Pilot")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=50))]
     copies: Option<u16>,
 
-    /// What a new round takes beside its runs, such as a rebuild or a reboot
+    /// Time that a new round takes in addition to its runs, such as for a rebuild or a reboot
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "0s", help_heading = "Pilot")]
     round_cost: Duration,
 
@@ -100,11 +100,13 @@ fn precision(text: &str) -> Result<f64, String> {
 
 pub(crate) fn run(mut args: Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     if args.flags.resume.is_some() {
-        return Err(CommandError::usage("a pilot cannot be resumed; make it anew"));
+        return Err(CommandError::usage("a pilot cannot be resumed; start a new one"));
     }
     if args.detect.is_some() && !args.round_cost.is_zero() {
-        let message = "--round-cost plans for one program, and --detect for a comparison";
-        return Err(CommandError::usage(message).hint("`compare` makes no new layout in a round"));
+        let message = "--round-cost is for plans of one program, and --detect is for a comparison";
+        return Err(
+            CommandError::usage(message).hint("`compare` does not make a new layout in each round")
+        );
     }
     // A record that is printed as JSON is what `run` is for.
     let as_json = std::mem::take(&mut args.flags.exports.json);
@@ -132,7 +134,7 @@ pub(crate) fn run(mut args: Args, given: &[String], ui: &Ui) -> Result<Exit, Com
     }
     if args.command.is_empty() {
         return Err(CommandError::usage("nothing to plan for")
-            .hint("give a record that was saved, or a command after `--` for a pilot"));
+            .hint("give a saved record, or a command after `--` for a pilot"));
     }
     let command = line_of(&args.command, &terms.runs);
     let usual = if args.detect.is_some() { COPIES_OF_COMPARISON } else { COPIES };
@@ -154,7 +156,7 @@ pub(crate) fn run(mut args: Args, given: &[String], ui: &Ui) -> Result<Exit, Com
     Ok(if exit == Exit::Done && !reaches { Exit::Inconclusive } else { exit })
 }
 
-/// Names the command without the number of its copy, which the user did not give.
+/// Names the command without the number of its copy, which the user did not type.
 fn of_one_command(error: CommandError, names: &[String]) -> CommandError {
     let Some((first, copies)) = names.split_first() else { return error };
     let message = copies.iter().fold(error.message, |message, copy| {

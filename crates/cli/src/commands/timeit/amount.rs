@@ -12,8 +12,8 @@ const MOST_LOOPS: u64 = 1 << 32;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Amount")]
 pub(crate) struct AmountFlags {
-    /// Processes; without it 20 (12 where a JIT compiler works), and with --compare-to until the answer is known, at
-    /// most twice as many
+    /// Number of processes [default: 20; 12 with a JIT compiler; with --compare-to until the answer
+    /// is known, at most twice as many]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) processes: Option<u32>,
 
@@ -21,15 +21,15 @@ pub(crate) struct AmountFlags {
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) values: Option<u32>,
 
-    /// Values of each process before these, which are not used [default: 1; 4 where a JIT compiler works]
+    /// Values of each process before these, which are not used [default: 1; 4 with a JIT compiler]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     pub(crate) warmups: Option<u32>,
 
-    /// Loops of each value, also as 2^20; 0 finds out how many take --min-time
+    /// Loops of each value, such as 1000 or 2^20; 0 finds out how many take --min-time
     #[arg(short, long, value_name = "N", value_parser = power, default_value = "0")]
     pub(crate) loops: u64,
 
-    /// How long a value has to take where the loops are to be found out, in seconds or with a unit
+    /// How long a value should take when becalm chooses the loops, in seconds or with a unit
     #[arg(long, value_name = "DURATION", value_parser = seconds, default_value = "100ms")]
     pub(crate) min_time: Duration,
 
@@ -84,7 +84,11 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string()),
         Err(_) => parse_duration(text).map_err(|error| error.to_string()),
     }?;
-    if duration.is_zero() { Err("a value takes some time".to_owned()) } else { Ok(duration) }
+    if duration.is_zero() {
+        Err("the time of a value must be above zero".to_owned())
+    } else {
+        Ok(duration)
+    }
 }
 
 #[cfg(test)]

@@ -16,30 +16,30 @@ use crate::flags::{ConditionFlags, ExportFlags, confidence};
 use crate::measuring::{conduct, interrupt};
 use crate::ui::Ui;
 
-/// From so many seconds on, a line says how long it will take.
+/// From this many seconds on, a line says how long it will take.
 const LONG: f64 = 60.0;
 
 /// Time a statement of Python, JavaScript, C, Rust and others
 ///
 /// Languages: Python, JavaScript, Ruby, Perl, shell, C, C++ and Rust.
 ///
-/// As `pyperf timeit` does, and with its options: a first process finds out how many loops take 0.1 s; then
-/// each of 20 processes gives 3 values of so many loops, after one that is not used. The process is the unit
-/// of inference. Code in C, C++ and Rust is compiled first; there, and in JavaScript, hand what the statement
-/// computes to `becalm_use(...)`, or the compiler may leave it out (`becalm_change(x)` in C and C++ makes it
-/// forget what it knows of a variable).
+/// It works like `pyperf timeit`, and has its options: a first process finds out how many loops
+/// take 0.1 s; then each of 20 processes gives 3 values of that many loops, after one that is not
+/// used. The process is the unit of inference. Code in C, C++ and Rust is compiled first; there,
+/// and in JavaScript, pass what the statement computes to `becalm_use(...)`, or the compiler may
+/// remove it (in C and C++, `becalm_change(x)` makes it forget what it knows about a variable).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The statement; several are one after the other in the same loop
     #[arg(value_name = "STMT", required = true)]
     statement: Vec<String>,
 
-    /// Language of the statement; guessed from --interpreter otherwise, else python
+    /// Language of the statement [default: guessed from --interpreter, else python]
     #[arg(long, value_name = "LANGUAGE", value_parser = language, help_heading = "Statement")]
     lang: Option<Language>,
 
-    /// Code before the first loop of each value, several times one after the other; a line with `#include`
-    /// or another directive goes to the top of a C or C++ file
+    /// Code before the first loop of each value; may be repeated. A line with `#include` or another
+    /// directive goes to the top of a C or C++ file
     #[arg(
         short,
         long,
@@ -57,35 +57,37 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CODE", allow_hyphen_values = true, help_heading = "Statement")]
     global: Vec<String>,
 
-    /// How often the statement itself repeats what is to be timed; the result is divided by it
+    /// How often the statement itself repeats what you want to time; the result is divided by it
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Statement")]
     inner_loops: u32,
 
-    /// Write the statement N times into the loop, which then costs the less; the result is divided by it
+    /// Write the statement N times into the loop, to reduce the cost of the loop; the result is
+    /// divided by N
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000), help_heading = "Statement")]
     duplicate: u32,
 
-    /// Name of the benchmark, instead of the statement
+    /// Name of the benchmark [default: the statement]
     #[arg(long, value_name = "NAME", help_heading = "Statement")]
     name: Option<String>,
 
-    /// Interpreter or compiler, with arguments of its own, instead of the usual one of the language
+    /// Interpreter or compiler, with its arguments [default: the usual one of the language]
     #[arg(long, alias = "python", value_name = "PROGRAM", help_heading = "Interpreter")]
     interpreter: Option<String>,
 
-    /// Compare with the same statement under this interpreter or compiler, which is the baseline: rounds in
-    /// random order until the answer is known, by the rules of `becalm compare`, or for twice as many processes
+    /// Compare with the same statement under this interpreter or compiler, which is the baseline:
+    /// in rounds of random order until the answer is known, by the rules of `becalm compare`, for
+    /// at most twice as many processes
     #[arg(long, value_name = "PROGRAM", help_heading = "Interpreter")]
     compare_to: Option<String>,
 
-    /// Flags of the compiler, instead of -O2 (C, C++) or -O (Rust)
+    /// Flags of the compiler [default: -O2 for C and C++, -O for Rust]
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, help_heading = "Interpreter")]
     flags: Vec<String>,
 
     #[command(flatten)]
     amount: AmountFlags,
 
-    /// With --compare-to: smallest relative change that matters; 0 asks for a difference only
+    /// With --compare-to: smallest relative change that matters; 0 tests for any difference
     #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "1%", help_heading = "Deciding")]
     margin: f64,
 
@@ -142,13 +144,13 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
     )
 }
 
-/// Says how long it will take, where that is long.
+/// Says how long it will take, if that is long.
 fn announce(timeit: &Timeit, ui: &Ui) {
     let (slowest, total) = timeit.seconds();
     if total >= LONG {
         ui.say(format!(
-            "note: a value takes {slowest:.2} s, so this will take up to {:.0} minutes; --fast, -p, -n, -w or --loops \
-             1 make it shorter",
+            "note: a value takes {slowest:.2} s, so this will take up to {:.0} minutes; --fast, \
+             -p, -n, -w or --loops 1 shorten it",
             (total / 60.0).ceil()
         ));
     }

@@ -73,7 +73,11 @@ fn a_regression_gets_one_comment_a_failing_status_and_a_summary() {
     // The job of an earlier commit may end last.
     project.api.set_head(&project.base);
     let late = project.ci(&["--id", "late"]).exits_with(1);
-    assert!(late.stderr.contains("it gets no comment of an earlier commit"), "{}", late.stderr);
+    assert!(
+        late.stderr.contains("a comment about an earlier commit was not posted"),
+        "{}",
+        late.stderr
+    );
     assert_eq!(project.api.comments().len(), 3);
 }
 
@@ -173,7 +177,11 @@ fn a_fork_is_measured_without_rights_and_posted_with_them() {
     // A file that names another request, one that moved on, and another commit.
     project.api.set_head(&project.base);
     let output = project.post("report.json").exits_with(0);
-    assert!(output.stderr.contains("it gets no comment of an earlier commit"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains("a comment about an earlier commit was not posted"),
+        "{}",
+        output.stderr
+    );
     assert_eq!(project.api.lines().len(), 2);
     let mut forged = saved.clone();
     forged["commit"] = project.base.as_str().into();
@@ -187,7 +195,7 @@ fn a_fork_is_measured_without_rights_and_posted_with_them() {
     forged["id"] = "trusted".into();
     project.env.write("forged.json", forged.to_string());
     let output = project.post("forged.json").exits_with(4);
-    assert!(output.stderr.contains("it is of the job trusted"), "{}", output.stderr);
+    assert!(output.stderr.contains("the report is of the job trusted"), "{}", output.stderr);
     assert_eq!(project.api.lines(), [""; 0]);
     let _ = project.env.run(["ci", "--post", "forged.json", "--id", "trusted"]).exits_with(0);
 }
@@ -318,7 +326,7 @@ fn a_build_that_fails_sets_an_error_and_ends_so() {
     assert!(report["message"]["text"].as_str().unwrap().contains("with ***"), "{report}");
     let requests = project.api.requests();
     assert_eq!(requests[0].body["state"], "error");
-    assert_eq!(requests[0].body["description"], "could not measure");
+    assert_eq!(requests[0].body["description"], "the measurement failed");
     assert_eq!(project.api.comments(), [""; 0]);
 }
 
@@ -359,7 +367,7 @@ fn what_is_not_decided_fails_only_when_it_is_asked_to() {
     let few = ["ci", "--rounds", "1", "--metric", r"t[ns]=t: (\S+)", "--build", BUILD];
     let run = |more: &[&str]| project.env.run([&few, more, &["--", "./app"]].concat());
     let output = run(&[]).exits_with(0);
-    assert!(output.stdout.starts_with("No change found; 1 of 1 not decided."), "{}", output.stdout);
+    assert!(output.stdout.starts_with("No change found; 1 of 1 undecided."), "{}", output.stdout);
     assert_eq!(project.api.requests()[0].body["state"], "success");
     let _ = run(&["--strict"]).exits_with(3);
     assert_eq!(project.api.requests()[0].body["state"], "failure");
@@ -371,9 +379,9 @@ fn senseless_flags_are_refused_before_anything_is_built() {
     let Some(project) = project("senseless_flags_are_refused", Some(1050)) else { return };
     for (flags, told) in [
         (&["--id", "a--b"][..], "expected at most 50 letters"),
-        (&["--allow", "200%"], "allows everything"),
+        (&["--allow", "200%"], "would allow anything"),
         (&["--in-memory"], "--in-memory"),
-        (&["--base", "nope"], "there is no such revision"),
+        (&["--base", "nope"], "no such revision"),
         (&["--head", "--all"], "unexpected argument"),
         (&["--save", "/nowhere/x"], "/nowhere/x"),
     ] {

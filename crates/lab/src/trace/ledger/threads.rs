@@ -93,7 +93,7 @@ impl Ledger {
         }
     }
 
-    /// Charges a thread with the time that it waited for something else than a CPU.
+    /// Charges a thread with the time that it waited for something other than a CPU.
     pub(super) fn end_pause(&mut self, tid: Tid, now: u64) {
         let Some(thread) = self.threads.get_mut(&tid) else { return };
         let nanos = now.saturating_sub(thread.since);

@@ -30,7 +30,7 @@ use crate::SysRoot;
 #[derive(Debug, thiserror::Error)]
 pub enum JournalFileError {
     /// It cannot be written, so nothing may be changed.
-    #[error("cannot write the journal {path}: {source}; nothing further is changed without it")]
+    #[error("cannot write the journal {path}: {source}; no further change is made without it")]
     Write {
         /// Which file.
         path: PathBuf,
@@ -52,8 +52,8 @@ pub enum JournalFileError {
     /// One of its lines makes no sense.
     #[error(
         "the journal {path} is damaged: {source}; the machine may still be tuned. `becalm restore \
-         --force` puts back what its lines before that tell, and removes it; a restart of the machine \
-         resets every setting"
+         --force` puts back what the lines before the damage contain, and removes it; a restart \
+         of the machine resets every setting"
     )]
     Damaged {
         /// Which file.
@@ -63,9 +63,9 @@ pub enum JournalFileError {
     },
     /// Its first line makes no sense, so that nothing tells of which boot or version the others are.
     #[error(
-        "the journal {path} is damaged: {source}; the machine may still be tuned, and nothing tells how it \
-         was. A restart of the machine resets every setting; after that `becalm restore --force` moves the \
-         journal aside, so that becalm can be used again"
+        "the journal {path} is damaged: {source}; the machine may still be tuned, and its former \
+         state is unknown. A restart of the machine resets every setting; after that `becalm \
+         restore --force` moves the journal aside, so that becalm can be used again"
     )]
     Headless {
         /// Which file.
@@ -75,8 +75,8 @@ pub enum JournalFileError {
     },
     /// A newer becalm has written it.
     #[error(
-        "the journal {path} cannot be used: {source}; the machine may still be tuned. `restore` of the \
-         becalm that wrote it puts the machine back; so does a restart of the machine"
+        "the journal {path} cannot be used: {source}; the machine may still be tuned. To put it \
+         back, run `restore` of the becalm that wrote the journal, or restart the machine"
     )]
     Newer {
         /// Which file.
@@ -86,8 +86,8 @@ pub enum JournalFileError {
     },
     /// Somebody else than root could have written it.
     #[error(
-        "{path} belongs to user {owner} and has the mode {mode:o}: somebody else than root could have \
-         written the journal there, so that nothing is done that it tells. Look at it, and give it to \
+        "{path} belongs to user {owner} and has the mode {mode:o}: users other than root could \
+         have written the journal there, so becalm does not follow it. Check it, and give it to \
          root alone (chown 0 {path}; chmod go-w {path}) or remove it"
     )]
     NotOurs {
@@ -353,7 +353,7 @@ fn remove(path: &Path) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// Returns the id of this boot; empty where the kernel does not tell.
+/// Returns the id of this boot; empty if the kernel does not tell.
 pub fn boot_id(root: &SysRoot) -> String {
     root.read("/proc/sys/kernel/random/boot_id").value().unwrap_or_default()
 }

@@ -81,5 +81,5 @@ pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
 }
 
 pub(super) fn folder_of(path: &Path) -> &Path {
-    path.parent().expect("the journal lies in a folder")
+    path.parent().expect("the journal is in a folder")
 }

@@ -90,7 +90,7 @@ fn without_a_journal_there_is_an_error_that_says_so() {
     // Files in place of the folders.
     let tree = tree.file("/var", "").file("/run", "");
     let error = JournalFile::start(&SysRoot::new(tree.path()), "c", &[]).unwrap_err().to_string();
-    assert!(error.contains("nothing further is changed without it"), "{error}");
+    assert!(error.contains("no further change is made without it"), "{error}");
 }
 
 #[test]
@@ -132,10 +132,13 @@ fn every_way_of_being_unusable_has_a_message_of_its_own() {
         assert!(error.contains(told), "{error}");
         assert!(error.contains("the machine may still be tuned"), "{error}");
     };
-    check(b"rubbish\n", "nothing tells how it was");
-    check(b"\xff\xfe\n", "nothing tells how it was");
-    check(b"{\"journal\":\"becalm/run/1\"}\n", "nothing tells how it was");
-    check(b"{\"journal\":\"becalm/journal/9\"}\n", "`restore` of the becalm that wrote it");
+    check(b"rubbish\n", "its former state is unknown");
+    check(b"\xff\xfe\n", "its former state is unknown");
+    check(b"{\"journal\":\"becalm/run/1\"}\n", "its former state is unknown");
+    check(
+        b"{\"journal\":\"becalm/journal/9\"}\n",
+        "`restore` of the becalm that wrote the journal",
+    );
     let (tree, root) = machine();
     let _tree = tree.unreadable("/var/lib/becalm/journal");
     let error = load(&root).unwrap_err().to_string();

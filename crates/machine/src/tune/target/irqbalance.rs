@@ -35,7 +35,9 @@ pub(super) fn read(root: &SysRoot) -> Reading {
                 let told = Announced::last(root).filter(is_pending);
                 Reading::Value(told.map_or(banned, |told| told.cpus))
             }
-            None => Reading::Unreadable { reason: "its answer names no banned CPUs".to_owned() },
+            None => {
+                Reading::Unreadable { reason: "its answer does not name banned CPUs".to_owned() }
+            }
         },
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Reading::NoPermission,
         Err(error) if has_ended(&error) => Reading::Absent,

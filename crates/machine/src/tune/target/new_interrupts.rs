@@ -14,7 +14,7 @@ use crate::{Reading, SysRoot};
 
 const FOLDER: &str = "/proc/irq";
 
-/// Returns the CPUs that they were confined to, or absent where there are no such interrupts.
+/// Returns the CPUs that they were confined to, or absent if there are no such interrupts.
 pub(super) fn read(root: &SysRoot, new: &NewInterrupts) -> Reading {
     match confined(root, new) {
         Ok(confined) if confined.is_empty() => Reading::Absent,

@@ -13,7 +13,8 @@ pub(super) fn read(root: &SysRoot, cpu: u32, register: u32) -> Reading {
 }
 
 pub(super) fn write(root: &SysRoot, cpu: u32, register: u32, value: &str) -> io::Result<()> {
-    let word = parse(value).ok_or_else(|| io::Error::other(format!("`{value}` is no number")))?;
+    let word =
+        parse(value).ok_or_else(|| io::Error::other(format!("`{value}` is not a number")))?;
     root.write_word(path(cpu), u64::from(register), word)
 }
 

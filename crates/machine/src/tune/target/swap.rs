@@ -33,7 +33,7 @@ pub(crate) fn areas(root: &SysRoot) -> Reading<Vec<Area>> {
     let lines = text.lines().skip(1).filter(|line| !line.ends_with(OFF));
     match lines.map(area).collect() {
         Some(areas) => Reading::Value(areas),
-        None => Reading::Unreadable { reason: "it is no table of swap areas".to_owned() },
+        None => Reading::Unreadable { reason: "it is not a table of swap areas".to_owned() },
     }
 }
 

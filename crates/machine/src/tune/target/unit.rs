@@ -32,7 +32,7 @@ fn check(root: &SysRoot) -> io::Result<()> {
     if systemd::is_there(root) {
         return Ok(());
     }
-    Err(io::Error::new(io::ErrorKind::NotFound, "systemd does not run this machine"))
+    Err(io::Error::new(io::ErrorKind::NotFound, "systemd does not run on this machine"))
 }
 
 /// Returns the text of a unit's file.
@@ -63,6 +63,6 @@ mod tests {
         let tree = FakeTree::new().file("/run/systemd/system/x", "");
         let root = SysRoot::new(tree.path());
         let refused = write(&root, "becalm-test.service", "active");
-        assert_eq!(refused.unwrap_err().to_string(), "systemd does not run this machine");
+        assert_eq!(refused.unwrap_err().to_string(), "systemd does not run on this machine");
     }
 }

@@ -52,7 +52,7 @@ pub fn ablate_html(document: &AblateDocument) -> String {
         }
     }
     list(&mut out, "How to read this", &said::legend(document));
-    list(&mut out, "Often recommended, and here", &said::popular(document));
+    list(&mut out, "Often recommended, and its effect here", &said::popular(document));
     let reasons = said::not_tried(document);
     if !reasons.is_empty() {
         let mut table = Table::new([("mitigation", Align::Left), ("why not", Align::Left)]);

@@ -15,9 +15,9 @@ use crate::style::{Role, Style};
 /// The stages of an experiment, with the title and the explanation of each.
 const STAGES: [(Stage, &str, &str); 5] = [
     (Stage::Singly, "Each mitigation alone", "the machine as it is"),
-    (Stage::Cumulatively, "One on top of the other, the best first", "the machine as it is"),
+    (Stage::Cumulatively, "Combined, the best first", "the machine as it is"),
     (Stage::Without, "The chosen stack without each member", "all of them"),
-    (Stage::Fewer, "Its members, those first that matter most", "all of them"),
+    (Stage::Fewer, "Its members, those that matter most first", "all of them"),
     (Stage::Again, "Measured again", "the machine as it is"),
 ];
 
@@ -55,7 +55,7 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
         }
     }
     page.list("How to read this", said::legend(document));
-    page.list("Often recommended, and here", said::popular(document));
+    page.list("Often recommended, and its effect here", said::popular(document));
     list_not_tried(&mut page, document);
     page.list("Limits", said::limits(document));
     page.finish()
@@ -95,7 +95,7 @@ fn of_stage(document: &AblateDocument, stage: Stage) -> Vec<&AblateConfiguration
     document.configurations.iter().filter(of_stage).collect()
 }
 
-/// Says whether it is the machine as it is, run a second time: a ratio without any mitigation.
+/// Says whether it is the unchanged machine, run a second time: a ratio without any mitigation.
 fn is_control(one: &AblateConfiguration) -> bool {
     one.mitigations.is_empty() && one.spread_ratio.is_some()
 }

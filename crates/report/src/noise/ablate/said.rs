@@ -44,7 +44,7 @@ fn again_sentence(
         (Some(before), Some(after)) => {
             format!("the CV is {} instead of {}", percent(after), percent(before))
         }
-        _ => "the CV cannot be told".to_owned(),
+        _ => "the CV is unknown".to_owned(),
     };
     let Some(ratio) = &measured.spread_ratio else {
         return (
@@ -68,7 +68,7 @@ fn again_sentence(
     if ratio.high < 1.0 {
         (Role::Faster, sentence)
     } else {
-        (Role::Warning, format!("{sentence} It does not hold what it promised."))
+        (Role::Warning, format!("{sentence} The effect was not confirmed."))
     }
 }
 
@@ -88,7 +88,7 @@ pub(super) fn extent(document: &AblateDocument) -> String {
         0 => String::new(),
         more => {
             let more = count(more as usize, "more run");
-            format!(" {more} tried what is possible or belong to a block that was broken off.")
+            format!(" {more} tried out what is possible, or belong to a block that was broken off.")
         }
     };
     format!(
@@ -109,8 +109,8 @@ pub(super) fn legend(document: &AblateDocument) -> Vec<String> {
     let mut said = Vec::new();
     if document.spread_of == Timing::Iterations {
         said.push(
-            "mean, std dev and CV are those of the iterations of a typical run; min and max those of \
-             all runs; CV of min and CV of means tell how far runs differ from each other."
+            "mean, std dev and CV are those of the iterations of a typical run; min and max those \
+             of all runs; CV of min and CV of means show how far runs differ from each other."
                 .to_owned(),
         );
         said.push(
@@ -123,15 +123,15 @@ pub(super) fn legend(document: &AblateDocument) -> Vec<String> {
     }
     said.push(format!(
         "Intervals and p of mitigations alone and of stacks are corrected for the number of \
-         configurations, so that their verdicts hold together with {level} confidence; those of \
-         parts of the chosen stack likewise. What is measured again, and the baseline run \
-         twice, stand for themselves. `nothing` means less than a factor of 1.25."
+         configurations, so that their verdicts together have {level} confidence; the same goes \
+         for the parts of the chosen stack. What is measured again, and the baseline run twice, \
+         are not corrected. `nothing` means less than a factor of 1.25."
     ));
     said.extend(document.configurations.iter().find(|one| is_control(one)).and_then(control));
     said
 }
 
-/// Says what the ratio of the machine as it is to itself shows, where it is far from 1.
+/// Says what the ratio of the unchanged machine to itself shows, if it is far from 1.
 fn control(one: &AblateConfiguration) -> Option<String> {
     let ratio = one.spread_ratio.as_ref()?;
     let excludes_one = ratio.low > 1.0 || ratio.high < 1.0;
@@ -146,7 +146,7 @@ fn control(one: &AblateConfiguration) -> Option<String> {
     })
 }
 
-/// Returns what could not be had or done.
+/// Returns what was not possible or not done.
 pub(super) fn limits(document: &AblateDocument) -> Vec<String> {
     document.limits.iter().map(|limit| limit.text().to_owned()).collect()
 }
@@ -167,13 +167,15 @@ pub(super) fn popular(document: &AblateDocument) -> Vec<String> {
             let slower = slowdown(alone, document.confidence);
             match alone.verdict? {
                 MitigationVerdict::Helps => {
-                    slower.map(|slower| format!("{name} helps, and costs time: {slower}."))
+                    slower.map(|slower| format!("{name} helps, but costs time: {slower}."))
                 }
-                MitigationVerdict::Harms => Some(format!("{name} does harm: {spread}.")),
-                MitigationVerdict::Nothing => Some(format!("{name} does nothing: {spread}.")),
-                MitigationVerdict::Undecided => {
-                    Some(format!("{name} shows no effect that these runs could find: {spread}."))
+                MitigationVerdict::Harms => {
+                    Some(format!("{name} makes times less steady: {spread}."))
                 }
+                MitigationVerdict::Nothing => Some(format!("{name} has no effect: {spread}.")),
+                MitigationVerdict::Undecided => Some(format!(
+                    "{name} has no effect that is detectable with these runs: {spread}."
+                )),
             }
         })
         .collect()

@@ -9,7 +9,7 @@ use crate::quantity::{Scale, TIMES_FROM, percent, signed_percent, times};
 use crate::style::Role;
 use crate::table::{Align, Cell, Table};
 
-/// What a value that is not known looks like.
+/// How an unknown value looks.
 const NONE: &str = "-";
 
 /// Returns mean, standard deviation, CV, extremes and spread between runs of each configuration.
@@ -118,7 +118,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or(NONE.to_owned(), percent)
 }
 
-/// Writes a change of time, as a factor where the interval is so wide that percent say nothing.
+/// Writes a change of time, as a factor if the interval is too wide for percent.
 fn change(ratio: &AblateRatio) -> String {
     if is_wide(ratio) {
         format!("x {}", times(ratio.ratio))

@@ -19,7 +19,8 @@ pub(super) struct Neighbours {
 }
 
 impl Neighbours {
-    /// Starts to watch the CPUs that share a cache of this level with the subjects'; nothing where there are none.
+    /// Starts to watch the CPUs that share a cache of this level with the subjects'; nothing if
+    /// there are none.
     pub(super) fn watch(root: &SysRoot, level: u32, cpus: CpuSet) -> Option<Self> {
         let opened = (!cpus.is_empty()).then(|| read(root, &cpus))?;
         Some(Self { level, cpus, opened })

@@ -1,7 +1,8 @@
 //! The calls of a `CMake` file, as far as they can be followed without running it.
 //!
-//! Variables that are set to words, loops over words, and functions and macros of the project are followed, for
-//! many projects add their benchmarks by one. Conditions are not: both of their sides count.
+//! Variables that are set to words, loops over words, and functions and macros of the project are
+//! followed, as many projects add their benchmarks with one. Conditions are not: both of their
+//! sides count.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,7 @@ pub(super) struct Definitions {
 /// Functions that call functions are followed up to this depth.
 const DEEPEST: usize = 5;
 
-/// Most calls that one file comes to: beyond that it is no build file of anybody.
+/// Most calls that one file leads to: no real build file has more.
 const MOST: usize = 20_000;
 
 impl Definitions {

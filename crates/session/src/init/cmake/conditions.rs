@@ -1,7 +1,7 @@
 //! The switches without which a call of a `CMake` file is not made.
 //!
-//! Followed is what projects write: `if(X)` and `if(X AND Y)` around the call, and `if(NOT X) return()` before it,
-//! in its own file and in those that lead to it.
+//! It follows what projects write: `if(X)` and `if(X AND Y)` around the call, and `if(NOT X)
+//! return()` before it, in its own file and in those that lead to it.
 
 use super::super::tree::{base, join};
 use super::File;

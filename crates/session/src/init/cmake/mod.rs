@@ -80,12 +80,12 @@ fn add(tree: &Tree, files: &[File<'_>], file: &File<'_>, at: usize, finds: &mut 
     let place = output_folder(files, top).unwrap_or_else(|| inside.to_owned());
     if harness.is_none() {
         finds.doubts.push(format!(
-            "the harness of the CMake target `{target}` is not known: it is timed from outside"
+            "the harness of the CMake target `{target}` is unknown, so it is timed from outside"
         ));
     }
     let mut comments = vec![format!("target of {}", file.path)];
     if filter.is_some() {
-        comments.push("the filter keeps its tests out".to_owned());
+        comments.push("the filter excludes its tests".to_owned());
     }
     let options: Vec<String> = options(files, top, &conditions::needed(files, file, at))
         .iter()
@@ -185,13 +185,13 @@ fn holds_benchmarks(sources: &[&str]) -> bool {
     sources.iter().any(|text| marks.iter().any(|mark| text.contains(mark)))
 }
 
-/// Returns the tag of Catch2 that tells benchmarks from the tests beside them.
+/// Returns the tag of Catch2 that separates benchmarks from the tests beside them.
 fn tag(sources: &[&str]) -> Option<&'static str> {
     let tags = ["[!benchmark]", "[benchmark]", "[bench]"];
     tags.into_iter().find(|tag| sources.iter().any(|text| text.contains(tag)))
 }
 
-/// Tells the harness of a target by the libraries that it is linked with.
+/// Finds the harness of a target from the libraries that it is linked with.
 fn harness<'a>(target: &str, calls: impl Iterator<Item = &'a Call>) -> Option<&'static str> {
     let of_target = calls.filter(|call| {
         call.name == "target_link_libraries"

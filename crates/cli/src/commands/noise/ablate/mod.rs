@@ -22,15 +22,15 @@ use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 use crate::written::check_files;
 
-/// Name of a profile that was not asked to be written.
+/// Name of a profile while none is written.
 const UNWRITTEN: &str = "quiet.toml";
 
 /// Find out which mitigation makes times steadier here, by how much, and at what cost
 ///
-/// Every mitigation that is possible here is tried alone, then on top of each other, in blocks of
-/// random order; settings of the machine are made for a run and put back after it. The smallest set
-/// that is nearly as good as the best is recommended, and measured once more against the machine as
-/// it is, because the best of many is flattered by chance.
+/// becalm tries every mitigation that is possible here alone, then in combination, in blocks of
+/// random order. It changes settings of the machine for one run and puts them back after it. It
+/// recommends the smallest set that is nearly as good as the best, and measures that again against
+/// the unchanged machine, because chance flatters the best of many.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(2..))]
     iterations: u32,
 
-    /// Be done after about this time; more of it finds smaller effects
+    /// Time to take, approximately; a longer time detects smaller effects
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "150s")]
     max_time: Duration,
 
@@ -54,21 +54,20 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = known)]
     only: Vec<String>,
 
-    /// None of these mitigations
+    /// Skip these mitigations
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = known)]
     skip: Vec<String>,
 
-    /// Also try what others on this machine may miss meanwhile: stopped services, an empty page
-    /// cache
+    /// Also try what others on this machine may notice: stopped services, an empty page cache
     #[arg(long)]
     strict: bool,
 
-    /// Make the machine busy meanwhile: one computing process on every CPU
+    /// Keep the machine busy meanwhile: one computing process on every CPU
     #[arg(long)]
     busy: bool,
 
-    /// Say which mitigations are possible here, and why the others are not, and end; without a
-    /// subject, for one that computes in one thread
+    /// List which mitigations are possible here, and why others are not, and exit; without a
+    /// subject, the list is for one that computes in one thread
     #[arg(long)]
     list: bool,
 
@@ -76,7 +75,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
     confidence: f64,
 
-    /// Seed of the order in the blocks; a random one is taken and recorded otherwise
+    /// Seed of the order in the blocks [default: random, and recorded]
     #[arg(long, value_name = "N")]
     seed: Option<u32>,
 
@@ -88,7 +87,7 @@ pub(crate) struct Args {
     #[arg(long)]
     keep_root: bool,
 
-    /// Do not save what `becalm check` then tells of how large its findings are here
+    /// Do not save the measured effects; `becalm check` shows them beside its findings
     #[arg(long)]
     no_save: bool,
 
@@ -107,19 +106,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     export_html: Option<PathBuf>,
 
-    /// Save the recommended settings as a profile for `becalm tune --profile FILE`; exits with 3
-    /// where nothing is recommended
+    /// Save the recommended settings as a profile for `becalm tune --profile FILE`; exits with 3 if
+    /// nothing is recommended
     #[arg(long, value_name = "FILE")]
     write_profile: Option<PathBuf>,
 
-    /// Look at and change the settings of this folder instead of the machine
+    /// Read and change the settings of this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
 }
 
 fn workloads() -> impl TypedValueParser<Value = Workload> {
     PossibleValuesParser::new(Workload::all().map(Workload::name))
-        .map(|name| Workload::from_name(&name).expect("only names of workloads are possible"))
+        .map(|name| Workload::from_name(&name).expect("the parser accepts only names of workloads"))
 }
 
 fn known(name: &str) -> Result<String, String> {
@@ -127,16 +126,19 @@ fn known(name: &str) -> Result<String, String> {
         return Ok(name.to_owned());
     }
     let names: Vec<&str> = MITIGATIONS.iter().map(|one| one.name).collect();
-    Err(format!("there is no such mitigation; there are {}", names.join(", ")))
+    Err(format!("there is no such mitigation; the mitigations are {}", names.join(", ")))
 }
 
 pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
     let broken = |error: std::io::Error| {
-        CommandError::measure(format!("cannot find the file of becalm itself: {error}"))
+        CommandError::measure(format!("cannot find becalm's own program file: {error}"))
     };
     let becalm = std::env::current_exe().map_err(broken)?;
     let becalm = becalm.to_str().map(ToOwned::to_owned).ok_or_else(|| {
-        CommandError::measure(format!("the path of becalm is no text: {}", becalm.display()))
+        CommandError::measure(format!(
+            "the path of becalm's program file is not valid UTF-8: {}",
+            becalm.display()
+        ))
     })?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let seed = args.seed.unwrap_or_else(|| now.subsec_nanos() ^ std::process::id() << 8);
@@ -158,9 +160,9 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
         is_list: args.list,
     };
     if MITIGATIONS.iter().all(|one| request.is_unwanted(one.name)) {
-        let all = if args.only.is_empty() { "there is" } else { "--only names" };
+        let all = if args.only.is_empty() { "the only one is" } else { "--only names" };
         return Err(CommandError::usage(format!(
-            "nothing is left to try: --skip takes away everything that {all}"
+            "nothing to try: --skip excludes everything that {all}"
         )));
     }
     let files = [&args.export_json, &args.export_html, &args.write_profile];
@@ -196,7 +198,7 @@ fn subject(args: &Args, becalm: &str) -> Subject {
     }
 }
 
-/// Saves what the mitigations did. That it cannot be saved is worth a warning, and no more.
+/// Saves what the mitigations did. A failure to save it is only worth a warning.
 fn save(root: &SysRoot, document: &mut AblateDocument, ui: &Ui) {
     let effects = effects(document);
     if effects.is_empty() {
@@ -204,6 +206,6 @@ fn save(root: &SysRoot, document: &mut AblateDocument, ui: &Ui) {
     }
     match MitigationEffects::add(root, effects) {
         Ok(place) => document.saved = Some(place.display().to_string()),
-        Err(error) => ui.warn(format!("what helps here cannot be saved: {error}")),
+        Err(error) => ui.warn(format!("the measured effects could not be saved: {error}")),
     }
 }

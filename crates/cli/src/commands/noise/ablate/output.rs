@@ -1,4 +1,4 @@
-//! What becomes of a finished experiment: text, JSON, HTML and a profile.
+//! What happens to a finished experiment: text, JSON, HTML and a profile.
 
 use becalm_model::ablate::AblateDocument;
 use becalm_model::wire::json_text;
@@ -30,7 +30,7 @@ pub(super) fn give(
             files::write_atomically(path, &recommendation.profile)?;
         } else {
             if !args.list {
-                ui.warn(format!("nothing is recommended: {} is not written", path.display()));
+                ui.warn(format!("nothing is recommended, so {} is not written", path.display()));
             }
             exit = Exit::Inconclusive;
         }
@@ -44,18 +44,18 @@ pub(super) fn give(
     }
     match ended {
         Err(CommandError { exit: exit @ Exit::Signal(_), .. }) => {
-            ui.say("Stopped; everything is as it was.");
+            ui.say("Stopped; the machine is as it was.");
             return Ok(exit);
         }
         ended => ended?,
     }
     if let Some(recommendation) = document.recommendation.as_ref().filter(|_| !args.json) {
         ui.say(format!(
-            "To measure so: becalm run {} -- COMMAND",
+            "To measure with these: becalm run {} -- COMMAND",
             shell_words::join(&recommendation.flags)
         ));
         if args.write_profile.is_none() && recommendation.profile.contains("only = ") {
-            ui.say("--write-profile FILE saves the settings of the machine among them.");
+            ui.say("--write-profile FILE saves the machine's settings among them.");
         }
     }
     Ok(exit)
