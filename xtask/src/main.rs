@@ -12,6 +12,8 @@ mod fuzz;
 mod install;
 #[cfg(test)]
 mod named_paths;
+#[cfg(test)]
+mod phrases;
 mod projects;
 mod site;
 #[cfg(test)]
@@ -21,8 +23,6 @@ mod sources;
 mod test;
 #[cfg(test)]
 mod tokens;
-#[cfg(test)]
-mod turns;
 #[cfg(test)]
 mod unsafe_code;
 mod vm;

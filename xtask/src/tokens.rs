@@ -59,6 +59,51 @@ pub(crate) fn bare(text: &str) -> String {
     bare
 }
 
+/// A text that somebody may read, with the line on which it begins.
+pub(crate) struct Spoken {
+    pub(crate) line: usize,
+    pub(crate) text: String,
+    pub(crate) kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Literal,
+    /// Lines that begin with `///` and follow each other.
+    Comment,
+}
+
+/// Returns what string literals hold, joined where they are broken, and the comments that document what follows.
+pub(crate) fn spoken(text: &str) -> Vec<Spoken> {
+    let chars: Vec<char> = text.chars().collect();
+    let mut all: Vec<Spoken> = Vec::new();
+    let (mut at, mut line, mut last) = (0, 1, 0);
+    while at < chars.len() {
+        let end = skipped(&chars, at).max(at + 1);
+        let raw: String = chars[at..end].iter().collect();
+        if let Some(comment) = raw.strip_prefix("///") {
+            match all.last_mut() {
+                Some(before) if before.kind == Kind::Comment && last + 1 == line => {
+                    before.text.push(' ');
+                    before.text.push_str(comment.trim());
+                }
+                _ => {
+                    let text = comment.trim().to_owned();
+                    all.push(Spoken { line, text, kind: Kind::Comment });
+                }
+            }
+            last = line;
+        } else if raw.len() > 1 && raw.ends_with(['"', '#']) && raw.starts_with(['"', 'r']) {
+            let inside = raw.trim_start_matches('r').trim_matches('#').trim_matches('"');
+            let text = inside.split("\\\n").map(str::trim_start).collect::<String>();
+            all.push(Spoken { line, text, kind: Kind::Literal });
+        }
+        line += chars[at..end].iter().filter(|c| **c == '\n').count();
+        at = end;
+    }
+    all
+}
+
 /// Returns where the comment or literal ends that starts here; the same place if none does.
 fn skipped(chars: &[char], at: usize) -> usize {
     let here = &chars[at..];
@@ -135,4 +180,13 @@ fn comments_and_literals_are_blank() {
         words,
         ["let", "a", "=", ";", "let", "b", "=", ";", "b", "fn", "f", "<", "'", "a", ">", "(", ")"]
     );
+}
+
+#[test]
+fn literals_and_comments_are_joined() {
+    let text = "/// One\n/// two.\nfn f() {\n    // no\n    g(\"a \\\n      b\", r#\"c \"d\"\"#);\n}\n\n/// Three.\n";
+    let found: Vec<(usize, String)> =
+        spoken(text).into_iter().map(|one| (one.line, one.text)).collect();
+    let expected = [(1, "One two."), (5, "a b"), (6, "c \"d"), (9, "Three.")];
+    assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
 }

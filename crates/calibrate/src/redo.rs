@@ -136,7 +136,7 @@ pub const DRIFTING: Disturber = Disturber {
 /// More disturbances than may be made again.
 pub const MOST: Disturber = disturber(
     "a third of the runs",
-    "a third of the runs take 5 to 50 % longer, with evidence, more than may be made again",
+    "a third of the runs take 5 to 50 % longer, with evidence, more than may be repeated",
     |rng, runs| (0..runs).map(|_| hit(rng, 0.33)).collect(),
 );
 

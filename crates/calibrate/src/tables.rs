@@ -274,7 +274,7 @@ impl Tables {
             })
             .collect();
         Table {
-            title: "False alarms with disturbed rounds made again".to_owned(),
+            title: "False alarms with disturbed rounds repeated".to_owned(),
             explanation: "Share of comparisons of equal programs that say `faster` or `slower`, with \
                           `--on-disturbance keep` and `redo`; the mean noise floor (half the interval) \
                           after 17 rounds that are kept, in percent, and the rounds that `redo` discarded \

@@ -80,7 +80,7 @@ pub enum Culprit {
     Stopped,
     /// The subject waited in the kernel and nothing could interrupt that: for a disk or a lock.
     Blocked,
-    /// The subject waited for something, of its own accord.
+    /// The subject waited for something voluntarily.
     Asleep,
     /// The hypervisor ran something else, by its own account.
     Steal,
@@ -142,7 +142,7 @@ impl fmt::Display for Culprit {
             Self::HeldBack => f.write_str("held back while its CPU was idle"),
             Self::Stopped => f.write_str("stopped by a signal"),
             Self::Blocked => f.write_str("blocked in the kernel"),
-            Self::Asleep => f.write_str("waiting of its own accord"),
+            Self::Asleep => f.write_str("waiting voluntarily"),
             Self::Steal => f.write_str("steal by the hypervisor"),
             Self::Gap => f.write_str("gap outside the kernel"),
             Self::Becalm => f.write_str("becalm's own tracing"),

@@ -212,7 +212,7 @@ fn a_gate_has_its_answer_and_intervals() {
         GateReport { confidence: 0.95, results: NAMES.map(result).to_vec(), notes: Vec::new() };
     let text = gate_text(&report, &NARROW);
     fits("gate", &text);
-    assert!(text.contains("The gate says no: 3 of 3"), "{text}");
+    assert!(text.contains("The gate fails: 3 of 3"), "{text}");
     for name in NAMES {
         let row = row(&text, name);
         assert!(row.contains(GateOutcome::Fail.word()), "{name}: {text}");

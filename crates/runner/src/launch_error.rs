@@ -200,7 +200,7 @@ fn explained(step: Step, source: &io::Error) -> &'static str {
             " (SCHED_FIFO needs CAP_SYS_NICE or RLIMIT_RTPRIO; with CONFIG_RT_GROUP_SCHED it also \
              needs a control group whose cpu.rt_runtime_us is not 0)"
         }
-        (Step::Scheduler, Some(errno::EINVAL)) => " (the priority has to be from 1 to 99)",
+        (Step::Scheduler, Some(errno::EINVAL)) => " (the priority must be from 1 to 99)",
         (Step::Aslr, _) | (Step::MemoryNodes, Some(errno::EPERM)) => {
             " (a sandbox such as a container's seccomp profile refuses it)"
         }

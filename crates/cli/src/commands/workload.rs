@@ -12,7 +12,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Do a known amount of work, to try a machine or becalm itself
+/// Do a known amount of work, to test a machine, or becalm itself
 ///
 /// The work is proportional to the amount: `becalm compare 'becalm workload compute --amount 10000'
 /// 'becalm workload compute --amount 10200'` is a true slowdown of 2 % of that work.

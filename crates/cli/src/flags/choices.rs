@@ -45,7 +45,7 @@ pub(super) const PACE: Choices<Pace, 3> = [
 /// What happens to a disturbed round.
 pub(super) const ON_DISTURBANCE: Choices<OnDisturbance, 2> = [
     (OnDisturbance::Keep, "It is labelled and used"),
-    (OnDisturbance::Redo, "It is labelled, discarded and made again"),
+    (OnDisturbance::Redo, "It is labelled, discarded and repeated"),
 ];
 
 /// What counts instructions.

@@ -66,7 +66,7 @@ disturbed. It still counts, because leaving out slow runs would favour the
 noisier program.
 
   becalm check          what is noisy about this machine, with the remedies
-  becalm noise probe    when CPUs are taken away from a busy loop, and by whom
+  becalm noise probe    what interrupts a busy loop on each CPU
   becalm noise ablate   what each remedy brings here, measured
   becalm noise --help   the command itself
 ";

@@ -31,8 +31,8 @@ fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
         }
         (Event::Looked(comparisons), Some(line)) => line.look(comparisons),
         (event, line) => {
-            if let Some(line) = line {
-                line.clear(ui);
+            if line.is_some() {
+                ui.progress_line("");
             }
             say(ui, &event);
         }
@@ -46,9 +46,10 @@ fn say(ui: &Ui, event: &Event<'_>) {
             ui.warn(undecidable(possible, needed, confidence));
         }
         Event::LongerThanPlanned { round, minimum } => ui.say(format!(
-            "a round takes {:.1} s here, so {minimum} rounds will take about {:.0} s; --max-time \
-             without --min-rounds ends it earlier",
+            "a round takes {:.1} s here, so {} will take about {:.0} s; --max-time without \
+             --min-rounds ends it earlier",
             round.as_secs_f64(),
+            counted(minimum as usize, "round"),
             (round * minimum).as_secs_f64()
         )),
         Event::Outlook(ref outlook) => ui.say(outlook_text(outlook)),
@@ -109,7 +110,7 @@ fn of_search(event: &SearchEvent<'_>) -> String {
     let named = |commit: &Commit| format!("{} \"{}\"", commit.short(), commit.title);
     match *event {
         SearchEvent::Begins { commits, place } => {
-            format!("{commits} commits to search, saved in {}", place.display())
+            format!("{} to search, saved in {}", counted(commits, "commit"), place.display())
         }
         SearchEvent::ComparesEnds { budget: None } => "comparing the ends".to_owned(),
         SearchEvent::ComparesEnds { budget: Some(budget) } => {

@@ -123,9 +123,4 @@ impl ProgressLine {
         let rest = took * (1.0 - self.fraction) / made;
         Duration::try_from_secs_f64((rest - self.latest.elapsed().as_secs_f64()).max(0.0)).ok()
     }
-
-    /// Removes the line.
-    pub(crate) fn clear(&self, ui: &Ui) {
-        ui.progress_line("");
-    }
 }

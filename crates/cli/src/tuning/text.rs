@@ -47,7 +47,9 @@ pub(crate) fn plan_text(root: &SysRoot, plan: &TuningPlan) -> String {
     if guarded > 0 {
         let _ = writeln!(
             text,
-            "\n{guarded} other settings that these changes may disturb are saved and put back, too."
+            "\n{} that these changes may disturb {} saved and put back, too.",
+            becalm_model::counted(guarded, "other setting"),
+            becalm_model::is_are(guarded)
         );
     }
     for (kind, title) in [

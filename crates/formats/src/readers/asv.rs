@@ -294,7 +294,10 @@ fn import(
         if outcome.results.iter().all(Value::is_null) {
             return Ok(Vec::new());
         }
-        let expected = format!("{combinations} results, one per combination of parameters");
+        let expected = format!(
+            "{}, one per combination of parameters",
+            becalm_model::counted(usize::try_from(combinations).unwrap_or(usize::MAX), "result")
+        );
         let found = outcome.results.len().to_string();
         return Err(ImportError::at_field(file, &format!("{place}.result"), &expected, &found));
     }

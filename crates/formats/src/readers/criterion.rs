@@ -181,7 +181,10 @@ fn benchmark(
 fn iterations(file: &File) -> Result<(Vec<f64>, f64), ImportError> {
     let sample: Sample = json::read(file)?;
     if sample.iters.len() != sample.times.len() {
-        let expected = format!("{} values, as many as in `iters`", sample.iters.len());
+        let expected = format!(
+            "{}, as many as in `iters`",
+            becalm_model::counted(sample.iters.len(), "value")
+        );
         let found = sample.times.len().to_string();
         return Err(ImportError::at_field(file, "times", &expected, &found));
     }

@@ -170,7 +170,11 @@ impl Values {
         // that very many.
         let rows: usize = self.processes.iter().map(|one| one.values.len()).sum();
         if whole.saturating_mul(self.processes.len()) > rows.saturating_mul(64) + 1_000_000 {
-            let found = format!("{whole} metrics of {} processes", self.processes.len());
+            let found = format!(
+                "{} of {}",
+                becalm_model::counted(whole, "metric"),
+                becalm_model::counted(self.processes.len(), "process")
+            );
             let expected = "processes that have most of the metrics";
             return Err(ImportError::at_field(file, "metric", expected, &found));
         }

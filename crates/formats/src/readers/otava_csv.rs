@@ -61,13 +61,13 @@ pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), Im
     let twice =
         header.iter().enumerate().find(|(at, name)| header.iter().take(*at).any(|n| n == *name));
     if let Some((_, name)) = twice {
-        return Err(ImportError::at_line(file, 1, "every column once", name));
+        return Err(ImportError::at_line(file, 1, "unique column names", name));
     }
     let rows: Vec<csv::StringRecord> =
         reader.records().collect::<Result<_, _>>().map_err(|error| refused(file, &error))?;
     if let Some(row) = rows.iter().find(|row| row.len() > header.len()) {
-        let expected = format!("{} cells as in the header", header.len());
-        let found = format!("{} cells", row.len());
+        let expected = format!("{} as in the header", counted(header.len(), "cell"));
+        let found = counted(row.len(), "cell");
         return Err(ImportError::at_line(file, line_of(row.position()), &expected, &found));
     }
     // A column in which no cell is a number is one of texts.

@@ -86,7 +86,7 @@ fn write(
                 unit: one_line(&one.unit.to_string()),
                 value,
                 range,
-                extra: format!("median of {} runs", values.len()),
+                extra: format!("median of {}", becalm_model::counted(values.len(), "run")),
             });
         }
     }

@@ -148,8 +148,7 @@ fn benchmarks(selection: &mut Selection) -> Vec<Benchmark> {
     }
     if !renamed.is_empty() {
         let named = super::names::list(renamed.iter().map(String::as_str));
-        selection
-            .note(format!("names were changed to the form that Go's benchmarks have: {named}"));
+        selection.note(format!("names were changed to the form of Go benchmarks: {named}"));
     }
     by_name.into_iter().map(|(_, benchmark, _)| benchmark).collect()
 }

@@ -45,7 +45,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
         let why = match (record.comparisons.is_empty(), record.subjects.len()) {
             (true, ..2) => "one subject cannot be compared with itself",
             (true, _) => "it contains subjects that were not compared",
-            (false, _) => "none of the comparisons is of what was chosen",
+            (false, _) => "none of the comparisons matches what was chosen",
         };
         return Err(ExportError::NoComparison { why: why.to_owned() });
     }
@@ -93,13 +93,13 @@ fn case(record: &Record, one: &Comparison, options: &Options, names: &mut Unique
             numbers.extend(ends.map(|(name, end)| (name, numbers::text(end))));
             let _ = write!(
                 sentence,
-                " on {}: ratio {:.4}, {} % interval {:.4} .. {:.4}, {} rounds",
+                " on {}: ratio {:.4}, {} % interval {:.4} .. {:.4}, {}",
                 metric.name,
                 ratio.estimate,
                 percent(one.confidence),
                 ratio.low,
                 ratio.high,
-                one.rounds
+                becalm_model::counted(one.rounds as usize, "round")
             );
         }
         None => {

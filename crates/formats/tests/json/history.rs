@@ -48,7 +48,7 @@ fn what_is_wrong_with_a_csv_is_told_with_its_line() {
     assert!(told("time,m\n1700000000000,1\n").starts_with("x.csv, line 2: expected a time from"));
     assert!(told("when,m\n1,1\n").starts_with("x.csv, line 1: expected a column `time`"));
     assert!(told("time,m\n").contains("contains no measurement"));
-    assert_eq!(told("time,m,m\n1,2,3\n"), "x.csv, line 1: expected every column once, found `m`");
+    assert_eq!(told("time,m,m\n1,2,3\n"), "x.csv, line 1: expected unique column names, found `m`");
     assert_eq!(
         told("time,m\n1,2\n2,3,4\n"),
         "x.csv, line 3: expected 2 cells as in the header, found `3 cells`"

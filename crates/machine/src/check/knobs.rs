@@ -44,11 +44,11 @@ const JUDGED: [(&str, Severity, &str); 30] = [
     (
         "watchdog",
         Severity::Note,
-        "one timer interrupt every 4 s and CPU; one hardware counter where nmi_watchdog is 1",
+        "one timer interrupt per CPU every 4 s; one hardware counter if nmi_watchdog is 1",
     ),
     ("timer-migration", Severity::Note, ""),
-    ("vmstat-interval", Severity::Note, "one wake-up a second and CPU"),
-    ("machine-check", Severity::Note, "one wake-up every 5 minutes and CPU"),
+    ("vmstat-interval", Severity::Note, "one wake-up per CPU every second"),
+    ("machine-check", Severity::Note, "one wake-up per CPU every 5 minutes"),
     (
         "rt-throttling",
         Severity::Note,

@@ -81,14 +81,18 @@ fn load(view: &View<'_>, checkup: &mut Checkup) {
     else {
         return;
     };
-    let cpus = view.topology.online.len() as f64;
+    let online = view.topology.online.len();
+    let cpus = online as f64;
     if load < (cpus * 0.25).max(0.5) {
         return;
     }
     checkup.findings.push(advice(
         "load",
         if load > cpus * 0.75 { Severity::Severe } else { Severity::Noise },
-        format!("{load:.1} tasks were running or waiting in the last minute, on {cpus} CPUs."),
+        format!(
+            "{load:.1} tasks were running or waiting in the last minute, on {}.",
+            becalm_model::counted(online, "CPU")
+        ),
         "They share CPUs, caches, memory and power with what is measured.",
         "",
         "end them, or wait; `becalm services --watch 1m` names them",

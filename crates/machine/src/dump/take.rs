@@ -164,8 +164,8 @@ impl<'a> Taking<'a> {
         ];
         if self.refused > 0 {
             left_out.push(format!(
-                "the content of {} files that this process may not read",
-                self.refused
+                "the content of {} that this process may not read",
+                becalm_model::counted(self.refused, "file")
             ));
         }
         for path in &self.cut {

@@ -23,7 +23,7 @@ impl fmt::Display for ChangeId {
 
 /// A text that names no change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a change is named by its series and entry, such as 3@120")]
+#[error("expected a series and an entry, such as 3@120")]
 pub struct ChangeIdError;
 
 impl FromStr for ChangeId {

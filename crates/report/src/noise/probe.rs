@@ -232,7 +232,7 @@ fn histogram(cpu: &ProbedCpu, style: &Style) -> String {
         out.push_str(line.trim_end());
         out.push('\n');
     }
-    out.push_str(&caption("bars by the logarithm of the number", 2, style));
+    out.push_str(&caption("bar length: logarithm of the number", 2, style));
     out
 }
 
@@ -360,14 +360,14 @@ mod tests {
           10 us  100  0.05 %  ######################################
           20 us    0
            2 ms   12   1.2 %  #####################
-          bars by the logarithm of the number
+          bar length: logarithm of the number
 
         Lengths on CPU 1
            5 us  400     0.1 %  ######################################################
           10 us    3  0.0015 %  ############
           20 us    0
            2 ms    1     0.1 %  ######
-          bars by the logarithm of the number
+          bar length: logarithm of the number
 
         Order of the CPUs
           Quietest: CPU 1 (0.09 .. 0.11 %).

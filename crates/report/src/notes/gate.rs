@@ -1,7 +1,7 @@
 //! The sentences about what a gate or a job of continuous integration judged.
 
 use becalm_model::history::short_commit;
-use becalm_model::{Earlier, GateAdvice, GateNote, GateReason, Side};
+use becalm_model::{Earlier, GateAdvice, GateNote, GateReason, Side, counted};
 
 use super::interruption;
 
@@ -107,7 +107,8 @@ pub(crate) fn reason(reason: &GateReason) -> String {
 }
 
 fn cut_off(runs: usize, of: usize) -> String {
-    format!("{runs} of {of} runs were cut off at the timeout")
+    let were = if runs == 1 { "was" } else { "were" };
+    format!("{runs} of {} {were} cut off at the timeout", counted(of, "run"))
 }
 
 fn percent(share: f64) -> String {

@@ -1,6 +1,6 @@
 //! The sentences about files of other tools.
 
-use becalm_model::{ImportFact, ImportNote};
+use becalm_model::{ImportFact, ImportNote, counted};
 
 /// Returns the sentence of a note about imported files.
 pub(super) fn sentence(note: &ImportNote) -> String {
@@ -45,7 +45,7 @@ pub(super) fn sentence(note: &ImportNote) -> String {
             format!("the file has no single values{some}: the {statistic} takes their place")
         }
         N::FewerValues { benchmark, values, rounds } => {
-            format!("`{benchmark}` has {values} values from {rounds} rounds")
+            format!("`{benchmark}` has {} from {rounds} rounds", counted(*values, "value"))
         }
         N::Batches { benchmark, units } => {
             format!("the values of `{benchmark}` are times of iterations of {units} units each")

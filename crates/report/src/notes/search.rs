@@ -16,9 +16,10 @@ pub(super) fn bisect(note: &BisectNote) -> String {
             let verdicts: Vec<String> =
                 verdicts.iter().map(|(verdict, metric)| format!("{verdict} on {metric}")).collect();
             format!(
-                "the ends do not differ enough for a search: {}; {rounds} rounds, `becalm compare \
-                 --rev` with more may show a difference",
-                verdicts.join(", ")
+                "the ends do not differ enough for a search: {}; {}, `becalm compare --rev` \
+                 with more may show a difference",
+                verdicts.join(", "),
+                counted(*rounds as usize, "round")
             )
         }
         N::EndsAlsoDiffer { metrics, followed } => format!(
@@ -80,10 +81,10 @@ pub(super) fn plan(note: &PlanNote) -> String {
                                   not average it out."
             .to_owned(),
         PlanNote::Disturbed { runs, of, count: true } => format!(
-            "{runs} of {of} runs were disturbed; they count, because this machine is like that."
+            "disturbed runs: {runs} of {of}; they count, because this machine is like that."
         ),
         PlanNote::Disturbed { runs, of, count: false } => {
-            format!("{runs} of {of} runs were disturbed and do not count.")
+            format!("disturbed runs: {runs} of {of}; they do not count.")
         }
         PlanNote::CostInside => "The cost of one value inside a process is unknown. A run counts as one value, with \
              as many values inside it as in the pilot."

@@ -141,9 +141,9 @@ fn in_words(record: &Record, labels: &Labels, metric: usize) -> String {
             let scale = Scale::of(&unit, [sample.maximum()], true);
             let median = becalm_stats::center::median(&sample);
             Some(format!(
-                "{}: {} runs from {}, median {}",
+                "{}: {} from {}, median {}",
                 labels.get(subject),
-                sample.len(),
+                becalm_model::counted(sample.len(), "run"),
                 scale.range(sample.minimum(), sample.maximum()),
                 scale.with_unit(median)
             ))

@@ -44,7 +44,10 @@ impl SavedSearch {
             .chain(document.built.iter().map(|one| one.commit))
             .chain(document.skipped.iter().map(|one| one.commit));
         if let Some(wrong) = numbers.clone().find(|&number| number > n) {
-            let why = format!("it has {n} commits but refers to number {wrong}");
+            let why = format!(
+                "it has {} but refers to number {wrong}",
+                becalm_model::counted(n, "commit")
+            );
             return Err(refused(&why).into());
         }
         Ok(Self { document, path: path.to_owned() })

@@ -49,7 +49,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // What was to be seen as root is seen; the file is the user's.
     Rights::User.take(false)?;
     write(&args.file, &bytes, ui)?;
-    let sizes = format!("{} files, {} KiB", dump.entries.len(), bytes.len().div_ceil(1024));
+    let sizes = format!(
+        "{}, {} KiB",
+        becalm_model::counted(dump.entries.len(), "file"),
+        bytes.len().div_ceil(1024)
+    );
     if args.file != Path::new("-") {
         ui.say(format!("wrote {}: {sizes}", args.file.display()));
     }

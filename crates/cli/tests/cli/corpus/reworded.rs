@@ -2,7 +2,7 @@
 //! and what stands there now.
 
 /// The old words and those of today.
-pub(super) const REWORDED: [(&str, &str); 72] = [
+pub(super) const REWORDED: [(&str, &str); 75] = [
     (
         "instructions are counted by callgrind: those that the program executes in user mode, and not the kernel's. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
         "instructions are counted by callgrind: those that the program executes in user mode, and not those of the kernel. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
@@ -54,6 +54,10 @@ pub(super) const REWORDED: [(&str, &str); 72] = [
     (
         " of them different, which are run; rounds of the same layout count as one observation",
         " different ones of them are run; rounds of the same layout count as one observation",
+    ),
+    (
+        "one timer interrupt every 4 s and CPU; one hardware counter where nmi_watchdog is 1",
+        "one timer interrupt per CPU every 4 s; one hardware counter if nmi_watchdog is 1",
     ),
     (
         "governor, turbo and limits of the frequency: no frequency driver shows itself here",
@@ -148,10 +152,12 @@ pub(super) const REWORDED: [(&str, &str); 72] = [
     (": what stands for them is the ", ": the "),
     ("which holds every finished run", "which contains every finished run"),
     ("moves those that may be moved", "moves the movable ones"),
+    ("one wake-up a second and CPU", "one wake-up per CPU every second"),
     (", named in the saved record", ", listed in the saved record"),
     (", which it does not look at", ", which it ignores"),
     ("Measure again, to the end", "Measure again, and let the measurement finish"),
     ("the frequency is not seen", "the frequency is not visible"),
+    ("waiting of its own accord", "waiting voluntarily"),
     ("there is no sensor here", "this machine has no sensor"),
     ("It is the subject's own", "It is caused by the subject"),
     ("Nothing was measured: ", "Nothing was measured, so "),

@@ -87,8 +87,8 @@ pub enum JournalFileError {
     /// Somebody else than root could have written it.
     #[error(
         "{path} belongs to user {owner} and has the mode {mode:o}: users other than root could \
-         have written the journal there, so becalm does not follow it. Check it, and give it to \
-         root alone (chown 0 {path}; chmod go-w {path}) or remove it"
+         have written the journal there, so becalm does not follow it. Check it, and make it \
+         writable by root only (chown 0 {path}; chmod go-w {path}) or remove it"
     )]
     NotOurs {
         /// Which file or folder.

@@ -76,7 +76,9 @@ fn again_sentence(
 pub(super) fn extent(document: &AblateDocument) -> String {
     let subject = &document.subject;
     let iterations = match subject.iterations {
-        Some(iterations) => format!(", {iterations} iterations each"),
+        Some(iterations) => {
+            format!(", {} each", becalm_model::counted(iterations as usize, "iteration"))
+        }
         None => ", each timed as a whole".to_owned(),
     };
     let busy = match subject.hogs {
