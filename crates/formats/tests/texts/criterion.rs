@@ -94,7 +94,7 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     assert_eq!(
         folder(r#"{"iters":[1.0],"times":[]}"#),
-        "a/new/sample.json, at times: expected 1 values, as many as in `iters`, found `0`"
+        "a/new/sample.json, at times: expected 1 value, as many as in `iters`, found `0`"
     );
     assert_eq!(
         error("a.txt", "\nx time:   [1 ns 2 ns]\n", "criterion-text"),

@@ -109,7 +109,7 @@ fn what_may_not_be_read_is_there_and_counted() {
     let root = SysRoot::new(tree.path()).denying("/proc/sys/vm/drop_caches");
     let dump = Dump::of(&root, &[]);
     assert_eq!(taken(&dump, "/proc/sys/vm/drop_caches").as_deref(), Some(""));
-    assert!(dump.left_out.iter().any(|one| one.contains("1 files")), "{:?}", dump.left_out);
+    assert!(dump.left_out.iter().any(|one| one.contains("1 file")), "{:?}", dump.left_out);
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn where_nothing_can_be_divided_the_reason_is_told() {
     );
     check_refused(&at_top("mode", "exclusive"), Refused, "mode `exclusive`");
     check_refused(&at_top("info/L3/num_closids", "1"), Refused, "1 classes of service");
-    check_refused(&at_top("info/L3/cbm_mask", "x"), Refused, "cbm_mask holds `x`");
+    check_refused(&at_top("info/L3/cbm_mask", "x"), Refused, "cbm_mask contains `x`");
     let nowhere = tree().without(format!("{TOP}/info/L3/shareable_bits"));
     check_refused(&nowhere, Refused, "shareable_bits does not exist here");
     let full =
