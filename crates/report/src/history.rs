@@ -107,7 +107,15 @@ pub fn entry_text(
             entry.commit.as_ref().and_then(|one| one.time).map_or("unknown".to_owned(), utc),
         ),
         ("branch", entry.branch.clone()),
-        ("working tree", if entry.dirty { "with changes" } else { "as committed" }.to_owned()),
+        (
+            "working tree",
+            match (entry.dirty, &entry.commit) {
+                (true, _) => "with changes",
+                (false, Some(_)) => "as committed",
+                (false, None) => "unknown",
+            }
+            .to_owned(),
+        ),
     ];
     if !entry.tags.is_empty() {
         rows.push(("tags", entry.tags.join(" ")));

@@ -172,11 +172,10 @@ fn described(entry: &NewEntry, values: usize) -> String {
 }
 
 fn place(commit: Option<&Commit>, dirty: bool, branch: &str) -> String {
-    let commit = match commit {
-        Some(commit) => short_commit(&commit.id),
-        None => "no commit",
-    };
     let changes = if dirty { " with changes" } else { "" };
     // Both can be from anybody's file.
-    printable(&format!("{commit}{changes} on {branch}"))
+    printable(&match commit {
+        Some(commit) => format!("{}{changes} on {branch}", short_commit(&commit.id)),
+        None => format!("branch {branch}, without a commit{changes}"),
+    })
 }

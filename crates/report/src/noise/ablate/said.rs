@@ -67,6 +67,8 @@ fn again_sentence(
     );
     if ratio.high < 1.0 {
         (Role::Faster, sentence)
+    } else if ratio.low <= 1.0 {
+        (Role::Warning, format!("{sentence} These blocks alone do not show the effect."))
     } else {
         (Role::Warning, format!("{sentence} The effect was not confirmed."))
     }
