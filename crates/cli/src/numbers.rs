@@ -44,14 +44,15 @@ fn takes(flag: &str, wanted: &str, value: &str) -> CommandError {
     CommandError::usage(format!("{name} takes {wanted}, not `{value}`"))
 }
 
-/// Reads the range out of clap's `0 is not in 1..=19`. A limit that is only that of the type goes unsaid.
+/// Reads the range out of clap's `0 is not in 1..=19`. A limit that is only the type's is not named unless the number
+/// exceeds it.
 fn in_range(said: &str) -> Option<String> {
-    let (low, high) = said.split_once(" is not in ")?.1.split_once("..")?;
-    low.parse::<i64>().ok()?;
-    let high = high.trim_start_matches('=');
-    let is_of_type =
-        high.is_empty() || high.parse::<u64>().is_ok_and(|high| high >= u64::from(u32::MAX));
-    let to = if is_of_type { String::new() } else { format!(" to {high}") };
+    let (value, range) = said.split_once(" is not in ")?;
+    let (low, high) = range.split_once("..")?;
+    let value: f64 = value.parse().ok()?;
+    let limit = high.trim_start_matches('=').parse::<f64>();
+    let is_named = limit.is_ok_and(|limit| limit < f64::from(u32::MAX) || value > limit);
+    let to = if is_named { format!(" to {}", high.trim_start_matches('=')) } else { String::new() };
     Some(format!("a whole number from {low}{to}"))
 }
 
@@ -70,6 +71,10 @@ mod tests {
         check("--threads 0", "--threads takes a whole number from 1, not `0`");
         check("--min-rounds 0", "--min-rounds takes a whole number from 1, not `0`");
         check("--nice 99", "--nice takes a whole number from -20 to 19, not `99`");
+        check(
+            "-r 4294967296",
+            "--rounds takes a whole number from 1 to 4294967295, not `4294967296`",
+        );
         check("--rounds -15", "--rounds takes no negative number: `-15`");
         check("--seed -1", "--seed takes no negative number: `-1`");
     }

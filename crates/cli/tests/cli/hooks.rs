@@ -71,7 +71,10 @@ fn a_failing_hook_is_named_and_the_cleanup_still_runs() {
         let output = env.measure(&arguments).exits_with(4);
         assert_eq!(
             said(&output),
-            format!("error: the {name} command `exit 7` failed: exit status: 7\n")
+            format!(
+                "error: the {name} command `exit 7` failed: exit status: 7; its standard output was \
+                 not shown: add `>&2` to the command to see it\n"
+            )
         );
         assert!(env.work().join("cleaned").exists());
     }
@@ -83,7 +86,7 @@ fn a_failing_cleanup_comes_after_the_result() {
         env().measure(&["--rounds", "2", "--cleanup", "exit 7", "--", "true"]).exits_with(4);
     assert!(output.stdout.contains("true, wall_time: median"));
     assert_snapshot!(said(&output), @r"
-    error: the cleanup command `exit 7` failed: exit status: 7
+    error: the cleanup command `exit 7` failed: exit status: 7; its standard output was not shown: add `>&2` to the command to see it
     hint: every round that finished before that is in [TMP]/state/becalm/sessions/[LOG]
     ");
 }

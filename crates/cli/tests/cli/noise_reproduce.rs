@@ -45,7 +45,7 @@ fn the_text_has_both_sides_and_the_reasons() {
     let files = ["--export-html", "r.html", "--export-markdown", "r.md"];
     let output = env.run([&command[..], &files[..]].concat()).exits_with(0);
     assert!(env.read("r.md").contains("| untuned | article |"), "{}", env.read("r.md"));
-    assert!(env.read("r.html").contains("Left out here:"), "{}", env.read("r.html"));
+    assert!(env.read("r.html").contains("Skipped here:"), "{}", env.read("r.html"));
     let text = &output.stdout;
     for part in ["Tuning a Server for Benchmarking", "99.6 µs", "2.72 %", "here", "Skipped here:"]
     {

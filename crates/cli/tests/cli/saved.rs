@@ -252,7 +252,7 @@ fn a_plot_can_be_a_picture() {
     let png = std::fs::read(env.work().join("p.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
     let same = env.run(["plot", "--svg", "p", "--png", "p", "a.json"]).exits_with(2);
-    assert!(same.stderr.contains("two exports go to the same file p"), "{}", same.stderr);
+    assert!(same.stderr.contains("two exports write to the same file p"), "{}", same.stderr);
     let _ = env.run(["plot", "--png", "p.png", "a.json", "a.json"]).exits_with(2);
     let _ = env.run(["plot", "--svg", "p.svg", "--metric", "absent", "a.json"]).exits_with(2);
 }

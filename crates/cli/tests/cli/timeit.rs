@@ -157,8 +157,8 @@ fn what_makes_no_sense_is_refused_before_anything_is_started() {
     check(&["--global", "int x;", "1"], "--global is for C, C++ and Rust");
     check(&["--fast", "--rigorous", "1"], "cannot be used with");
     check(&["-l", "2^40", "1"], "at most 2^32 loops");
-    check(&["--duplicate", "0", "1"], "0 is not in 1..=10000");
-    check(&["-n", "0", "1"], "0 is not in 1..=1000000");
+    check(&["--duplicate", "0", "1"], "--duplicate takes a whole number from 1 to 10000, not `0`");
+    check(&["-n", "0", "1"], "--values takes a whole number from 1 to 1000000, not `0`");
     check(&["--min-time", "0", "1"], "the time of a value must be above zero");
     check(&[" "], "the statement is empty");
     check(&["--lang", "cobol", "1"], "expected one of python, node, ruby, perl, sh, c, c++, rust");
