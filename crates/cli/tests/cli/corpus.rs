@@ -235,7 +235,8 @@ fn ask(env: &TestEnv, file: &Path, answer: &Value, differences: &mut Differences
     }
     let lines = |text: &str| text.lines().map(Value::from).collect::<Value>();
     if let Some(text) = answer.get("text") {
-        let is_legend = |line: &&str| command[0] == "diff" && LEGENDS.contains(line);
+        let is_legend =
+            |line: &&str| command[0] == "diff" && LEGENDS.iter().any(|one| line.starts_with(one));
         let is_added =
             |line: &&str| is_legend(line) || ADDED_LINES.iter().any(|added| line.contains(added));
         let now: Vec<&str> = output.stdout.lines().filter(|line| !is_added(line)).collect();
@@ -271,13 +272,8 @@ fn ask(env: &TestEnv, file: &Path, answer: &Value, differences: &mut Differences
 }
 
 /// What `diff` says since of the names that its table has.
-const LEGENDS: [&str; 5] = [
-    "  A  sh -c 'echo t: 12; echo rate: $$'",
-    "  n=1  FOO=1 sleep 0.001: 'sleep 0.001'",
-    "  n=2  FOO=2 sleep 0.002: 'sleep 0.002'",
-    "  n=20   echo 't: 20'",
-    "  n=300  echo 't: 300'",
-];
+const LEGENDS: [&str; 5] =
+    ["  A  sh -c 'echo t: 12", "  n=1  FOO=1 ", "  n=2  FOO=2 ", "  n=20   echo", "  n=300  echo"];
 
 /// Subjects that differ in a parameter are called by it since, and were called by letters.
 const CALLED: [(&str, [(&str, &str); 2]); 2] = [

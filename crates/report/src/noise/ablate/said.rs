@@ -35,6 +35,9 @@ pub(super) fn headline(document: &AblateDocument) -> Vec<(Role, String)> {
     said
 }
 
+/// A ratio of spreads above this is no effect worth a name, whatever its interval.
+const WORTH_A_NAME: f64 = 0.8;
+
 fn again_sentence(
     document: &AblateDocument,
     baseline: &AblateConfiguration,
@@ -67,7 +70,7 @@ fn again_sentence(
     );
     if ratio.high < 1.0 {
         (Role::Faster, sentence)
-    } else if ratio.low <= 1.0 {
+    } else if ratio.low <= 1.0 && ratio.ratio < WORTH_A_NAME {
         (Role::Warning, format!("{sentence} These blocks alone do not show the effect."))
     } else {
         (Role::Warning, format!("{sentence} The effect was not confirmed."))

@@ -164,6 +164,9 @@ fn a_recommendation_that_does_not_hold_when_measured_again_is_told_so() {
     flattered.configurations[4].spread_ratio = Some(ratio(0.95, 0.7, 1.2, 0.6));
     let text = ablate_text(&flattered, &Style { width: 200, ..Style::PLAIN }, 200);
     assert!(text.contains("The effect was not confirmed."), "{text}");
+    flattered.configurations[4].spread_ratio = Some(ratio(0.3, 0.07, 1.2, 0.06));
+    let text = ablate_text(&flattered, &Style { width: 200, ..Style::PLAIN }, 200);
+    assert!(text.contains("These blocks alone do not show the effect."), "{text}");
 }
 
 #[test]
