@@ -41,7 +41,7 @@ pub struct Chosen {
     pub best: Vec<usize>,
     /// Its spread over that of the baseline.
     pub best_ratio: f64,
-    /// Whether `stack` demonstrably helps. If not, the last stage has to show it ([`Experiment::is_confirmed`]).
+    /// Whether `stack` demonstrably helps. If not, the last stage has to show it ([`Experiment::holds`]).
     pub is_demonstrated: bool,
 }
 
@@ -148,19 +148,26 @@ impl Experiment {
         stack.to_vec()
     }
 
-    /// Says whether the last stage, whose runs chose nothing, shows on its own that the recommended set helps.
+    /// Says whether what was chosen holds in the last stage, whose runs chose nothing. What demonstrably helped before has
+    /// to be quieter again by more than [`SAME_SPREAD`]; anything else has to be shown by this stage on its own.
     ///
     /// Something useless is recommended with at most the stated error: the tests of the first two stages call it helpful
     /// with at most half of that, because the other half is for harm, and so does the one test of this stage.
-    pub fn is_confirmed(&self) -> bool {
+    pub fn holds(&self, chosen: &Chosen) -> bool {
         let outcomes = self.outcomes();
         let own = outcomes
             .iter()
             .find(|one| one.stage == Stage::Again && one.configuration.kind == Kind::Recommended);
-        own.and_then(|one| one.spread).is_some_and(|it| it.verdict() == MitigationVerdict::Helps)
+        match own.and_then(|one| one.spread) {
+            None => chosen.is_demonstrated,
+            Some(ratio) => {
+                let is_quieter = ratio.ratio.estimate < 1.0 / SAME_SPREAD;
+                ratio.verdict() == MitigationVerdict::Helps || chosen.is_demonstrated && is_quieter
+            }
+        }
     }
 
-    /// Takes the name of a recommendation from what the last stage did not confirm.
+    /// Takes the name of a recommendation from what did not hold in the last stage.
     pub fn withdraw(&mut self) {
         self.rename(Stage::Again, |kind| match kind {
             Kind::Recommended => Kind::Unconfirmed,

@@ -35,7 +35,7 @@ impl Laboratory<'_> {
         };
         self.blocks(Stage::Again, last, &costly, most)?;
         let members = self.experiment.settled(members, &chosen.stack);
-        if !chosen.is_demonstrated && !self.experiment.is_confirmed() {
+        if !self.experiment.holds(&chosen) {
             self.experiment.withdraw();
             return Ok(());
         }
