@@ -45,6 +45,21 @@ pub fn handed_over() -> Option<OwnedFd> {
     Some(unsafe { OwnedFd::from_raw_fd(FIRST) })
 }
 
+/// Takes standard input and output for this process alone: what it starts reads nothing, and what that writes goes to standard
+/// error.
+pub fn take_standard_streams() -> io::Result<(OwnedFd, OwnedFd)> {
+    let input = standard_input()?;
+    let output = io::stdout().as_fd().try_clone_to_owned()?;
+    let null = std::fs::File::open("/dev/null")?;
+    for (from, to) in
+        [(null.as_raw_fd(), libc::STDIN_FILENO), (libc::STDERR_FILENO, libc::STDOUT_FILENO)]
+    {
+        // SAFETY: both descriptors are open; dup2 makes the second one mean the first one's file.
+        checked(unsafe { libc::dup2(from, to) })?;
+    }
+    Ok((input, output))
+}
+
 /// Lets standard error go nowhere from now on.
 pub fn mute() -> io::Result<()> {
     let null = std::fs::OpenOptions::new().write(true).open("/dev/null")?;

@@ -1,14 +1,14 @@
 //! One session from a request to a record: plan, runs, conclusions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use becalm_machine::Width;
 use becalm_model::conditions::Pace;
-use becalm_model::terms::{Primary, RoundLimits, Stop, Terms};
+use becalm_model::terms::{Exports, Primary, RoundLimits, Stop, Terms};
 use becalm_model::{
-    Conditions, DisturbedRun, Interruption, KnobRecord, Limit, Note, PaceObstacle, Record,
-    RecordKind, SessionLimit, Subject, metric,
+    Conditions, DisturbedRun, Interruption, KnobRecord, Limit, Metric, Note, PaceObstacle, Record,
+    RecordKind, Run, SessionLimit, Subject, metric,
 };
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{
@@ -20,7 +20,7 @@ use crate::build::BuildError;
 use crate::error::Error;
 use crate::event::{Event, Listener};
 use crate::layouts::Layouts;
-use crate::log::{self, SessionLog};
+use crate::log::{self, LogLines, SessionLog};
 use crate::metrics;
 use crate::notes::{
     Spent, note_drift, note_left_out, note_other_conditions, note_spent, notes_before_start, tell,
@@ -40,7 +40,7 @@ use crate::tuned::TunedError;
 #[derive(Debug)]
 pub struct Request {
     /// The command that asks, for others who wait for the machine.
-    pub command: &'static str,
+    pub command: String,
     /// Which kind of record is made.
     pub kind: RecordKind,
     /// The terms.
@@ -68,14 +68,14 @@ pub struct Request {
 impl Request {
     /// Returns a new session of ordinary programs, by these terms.
     pub fn new(
-        command: &'static str,
+        command: impl Into<String>,
         kind: RecordKind,
         terms: Terms,
         subjects: Vec<Subject>,
         arguments: Vec<String>,
     ) -> Self {
         Self {
-            command,
+            command: command.into(),
             kind,
             tracing: Tracing::of(&terms.runs),
             terms,
@@ -243,7 +243,11 @@ impl Setting<'_, '_> {
         let before = request.resumed.as_ref().map(Before::of);
         let spent = spent(&request);
         let (tracing, resumed_from) = (request.tracing, request.resumed_from.clone());
-        let exports = terms.exports.clone();
+        // What is exported is exported where becalm was started; the log of the far end is its own.
+        let exports = match terms.elsewhere {
+            Some(_) => Exports::default(),
+            None => terms.exports.clone(),
+        };
         let mut record = record_of(request, terms, machine, spawn.metrics())?;
         record.conditions = spawn.conditions(&plan, KnobRecord::default(), &[]);
         tell(notes, &mut record, listener);
@@ -254,7 +258,7 @@ impl Setting<'_, '_> {
             || warn_before_start(&record, &plan, listener);
         let mut traced = Traced::start(&mut spawn, tracing, &machine.root)?;
         let place = (exports.json.as_deref(), resumed_from.as_deref());
-        let mut log = start_log(&record, place, &mut limits, listener);
+        let mut logging = Logging::start(&record, place, &mut limits, listener);
         let starts = |hook| move |command: &str| listener.hears(Event::Hook { hook, command });
         let is_set_up = match plan.independent.as_ref().map(|own| own.on_failure) {
             Some(OnFailure::LeaveOut) => {
@@ -265,7 +269,7 @@ impl Setting<'_, '_> {
         };
         let result = match is_set_up {
             Ok(()) => {
-                measure_and_log(&plan, &mut record, &mut traced, log.as_mut(), warned, listener)
+                measure_and_log(&plan, &mut record, &mut traced, &mut logging, warned, listener)
             }
             Err(error) => Err(SessionError::Run(error)),
         };
@@ -309,7 +313,7 @@ impl Setting<'_, '_> {
                 note_drift(&mut record, quiet.is_tuned_by_another());
             }
         }
-        Ok(Measured { record, log, result, left_out, cleaned })
+        Ok(Measured { record, log: logging.log, result, left_out, cleaned })
     }
 }
 
@@ -369,30 +373,58 @@ fn pace_is_of_use(plan: &SpawnPlan, primary: &Primary, machine: &Machine) -> boo
         && machine.facts.found("virtualisation").is_some()
 }
 
-/// Starts the log of a session; if that fails, says why among its limits. Its place follows from
-/// where the session is saved and what it was read from.
-fn start_log(
-    record: &Record,
-    (export, resumed_from): (Option<&std::path::Path>, Option<&std::path::Path>),
-    limits: &mut Vec<Limit>,
-    listener: Listener<'_>,
-) -> Option<SessionLog> {
-    let started = log::set_aside(export, resumed_from).and_then(|aside| {
-        if let Some(aside) = aside {
-            listener.hears(Event::LogSetAside(&aside));
+/// The log of a session: its lines are written to a file, where there is one, and reported.
+struct Logging<'a> {
+    lines: LogLines,
+    log: Option<SessionLog>,
+    listener: Listener<'a>,
+}
+
+impl<'a> Logging<'a> {
+    /// Starts the log; if there can be no file, says why among the limits. Its place follows from where the session is saved
+    /// and what it was read from.
+    fn start(
+        record: &Record,
+        (export, resumed_from): (Option<&Path>, Option<&Path>),
+        limits: &mut Vec<Limit>,
+        listener: Listener<'a>,
+    ) -> Self {
+        let (lines, first) = LogLines::begin(record);
+        listener.hears(Event::Logged(&first));
+        let started = log::set_aside(export, resumed_from).and_then(|aside| {
+            if let Some(aside) = aside {
+                listener.hears(Event::LogSetAside(&aside));
+            }
+            SessionLog::start(&first, record.started_at, export)
+        });
+        let log = started
+            .map_err(|error| limits.push(SessionLimit::NoLog { error: error.to_string() }.into()))
+            .ok();
+        Self { lines, log, listener }
+    }
+
+    fn run(&mut self, metrics: &[Metric], run: &Run) {
+        let lines = self.lines.of_run(metrics, run);
+        self.add(&lines);
+    }
+
+    fn discard(&mut self, round: u32) {
+        self.add(&LogLines::of_discarded(round));
+    }
+
+    fn add(&mut self, lines: &str) {
+        if let Some(log) = &mut self.log {
+            log.add(lines);
         }
-        SessionLog::start(record, export)
-    });
-    started
-        .map_err(|error| limits.push(SessionLimit::NoLog { error: error.to_string() }.into()))
-        .ok()
+        self.listener.hears(Event::Logged(lines));
+    }
 }
 
 fn measure_and_log(
     plan: &Plan,
     record: &mut Record,
     spawn: &mut Traced<'_, '_>,
-    mut log: Option<&mut SessionLog>,
+    log: &mut Logging<'_>,
     mut warned: bool,
     listener: Listener<'_>,
 ) -> Result<Vec<LeftOut<RunError>>, SessionError<RunError>> {
@@ -403,9 +435,7 @@ fn measure_and_log(
     let mut is_first = true;
     let result = measure(plan, record, spawn, &mut |event| match event {
         rounds::RoundEvent::RunFinished { run, metrics } => {
-            if let Some(log) = &mut log {
-                log.add(metrics, run);
-            }
+            log.run(metrics, run);
             listener.hears(Event::Ran { subject: &subjects[run.subject], warmup: run.warmup });
         }
         rounds::RoundEvent::RoundFinished { rounds, fraction, warmup } => {
@@ -417,9 +447,7 @@ fn measure_and_log(
             }
         }
         rounds::RoundEvent::RoundDiscarded { round } => {
-            if let Some(log) = &mut log {
-                log.discard(round);
-            }
+            log.discard(round);
         }
         rounds::RoundEvent::WarmedUp { record } => {
             if let Some(own) = &plan.independent {

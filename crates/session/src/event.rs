@@ -94,6 +94,8 @@ pub enum Event<'a> {
         /// With what is known already.
         record: &'a Record,
     },
+    /// These lines were added to the log, whether or not it can be kept.
+    Logged(&'a str),
     /// A run is over.
     Ran {
         /// Of this subject.

@@ -71,6 +71,11 @@ pub struct Layouts {
 }
 
 impl Layouts {
+    /// Says whether every program is there in one layout alone.
+    pub fn is_single(&self) -> bool {
+        self.seeds.is_empty()
+    }
+
     /// Says in how many layouts every program is wanted.
     pub fn count(runs: &RunTerms) -> u32 {
         let seeded = runs.build.as_ref().is_some_and(|command| command.contains(LINK_SEED));

@@ -45,6 +45,7 @@ mod tracing;
 mod tuned;
 mod unmoved;
 
+pub use becalm_runner::rounds::Stand;
 pub use build::BuildError;
 pub use conduct::{Request, Session, conduct};
 pub use environment::{EnvironmentError, environment};
@@ -53,7 +54,7 @@ pub use event::{Event, Listener, SearchEvent};
 pub use files::FileError;
 pub use harness::HarnessError;
 pub use layouts::{LINK_SEED, LayoutsError};
-pub use log::{OF_LOG, PARTIAL, SessionLog, last_session};
+pub use log::{LogLines, OF_LOG, PARTIAL, SessionLog, last_session, longest_log, set_aside};
 pub use metrics::{MetricsError, decide_exactly, metrics};
 pub use nearest::did_you_mean;
 pub use pilot::{ComparisonPilot, PilotError, PilotRuns};
@@ -65,7 +66,7 @@ pub use revisions::{
     Builds, Commit, GitError, Recipe, Repository, Revisions, RevisionsError, Signed,
     is_documentation,
 };
-pub use same::ReplacedBySetup;
+pub use same::{ReplacedBySetup, changed_since};
 pub use saved::own_record;
 pub use setup::{Machine, SetupError, Statement, work_folder};
 pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};

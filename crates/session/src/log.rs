@@ -20,25 +20,61 @@ pub const OF_LOG: &str = "jsonl";
 /// How many logs of sessions without `--export-json` are kept.
 const KEPT: usize = 20;
 
+/// The lines of a log, made from a session as it goes on.
+#[derive(Debug)]
+pub struct LogLines {
+    /// How many metrics the log knows of.
+    metrics: usize,
+}
+
+impl LogLines {
+    /// Begins a log for this record; returns its first lines: the header, and the runs that the record
+    /// already has.
+    pub fn begin(record: &Record) -> (Self, String) {
+        let mut lines = Self { metrics: record.metrics.len() };
+        let mut text = line(&wire::log_header(record));
+        for run in &record.runs {
+            text += &lines.of_run(&record.metrics, run);
+        }
+        (lines, text)
+    }
+
+    /// Returns the lines of a run: the metrics that it is the first to have, and the run.
+    pub fn of_run(&mut self, metrics: &[Metric], run: &Run) -> String {
+        let new = &metrics[self.metrics.min(metrics.len())..];
+        self.metrics = self.metrics.max(metrics.len());
+        let mut text: String = new.iter().map(|metric| line(&wire::log_metric(metric))).collect();
+        text += &line(&wire::log_run(metrics, run));
+        text
+    }
+
+    /// Returns the line that discards a round, whose runs the log has already.
+    pub fn of_discarded(discarded_round: u32) -> String {
+        line(&wire::LogDiscard { discarded_round })
+    }
+}
+
+fn line(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).expect("numbers and text can be written") + "\n"
+}
+
 /// A log that is being written.
 #[derive(Debug)]
 pub struct SessionLog {
     path: PathBuf,
     file: BufWriter<File>,
-    /// How many metrics the log knows of.
-    metrics: usize,
     /// The first error, after which nothing more is written.
     failed: Option<std::io::Error>,
 }
 
 impl SessionLog {
-    /// Starts a log for this record, with the runs that it already has.
+    /// Starts a log with its first lines, those of a session that started at `started_at` (seconds of Unix time).
     ///
     /// It lies beside the file that the session will be saved to, or in becalm's state folder.
-    pub fn start(record: &Record, export: Option<&Path>) -> std::io::Result<Self> {
+    pub fn start(first: &str, started_at: f64, export: Option<&Path>) -> std::io::Result<Self> {
         let path = match export {
             Some(export) if !files::is_special(export) => files::beside(export, PARTIAL),
-            _ => in_state_folder(record)?,
+            _ => in_state_folder(started_at)?,
         };
         // The file may be the very log that is being resumed: it is replaced only when the new one
         // holds everything.
@@ -46,13 +82,8 @@ impl SessionLog {
         let file = files::make_file(&temporary)?;
         // Who tidies up leaves it alone while it is written. Where files cannot be locked it is young enough.
         let _ = file.try_lock();
-        let mut log =
-            Self { file: BufWriter::new(file), metrics: record.metrics.len(), path, failed: None };
-        let header = wire::log_header(record);
-        log.line(&serde_json::to_string(&header).expect("a header can be written"));
-        for run in &record.runs {
-            log.add(&record.metrics, run);
-        }
+        let mut log = Self { file: BufWriter::new(file), path, failed: None };
+        log.add(first);
         let result = match log.failed.take() {
             Some(error) => Err(error),
             None => std::fs::rename(&temporary, &log.path).map(|()| log),
@@ -64,33 +95,12 @@ impl SessionLog {
         result
     }
 
-    /// Adds a run, after the metrics that it is the first to have. It is with the kernel when this
-    /// returns, so that only a power cut can lose it.
-    pub fn add(&mut self, metrics: &[Metric], run: &Run) {
-        for metric in &metrics[self.metrics.min(metrics.len())..] {
-            let line = wire::log_metric(metric);
-            self.line(&serde_json::to_string(&line).expect("a metric can be written"));
-        }
-        self.metrics = self.metrics.max(metrics.len());
-        let line = wire::log_run(metrics, run);
-        self.line(&serde_json::to_string(&line).expect("a run can be written"));
-    }
-
-    /// Adds that a round is discarded, whose runs the log has already.
-    pub fn discard(&mut self, discarded_round: u32) {
-        let line = wire::LogDiscard { discarded_round };
-        self.line(&serde_json::to_string(&line).expect("a number can be written"));
-    }
-
-    fn line(&mut self, text: &str) {
+    /// Adds whole lines. They are with the kernel when this returns, so that only a power cut can lose them.
+    pub fn add(&mut self, lines: &str) {
         if self.failed.is_some() {
             return;
         }
-        let written = self
-            .file
-            .write_all(text.as_bytes())
-            .and_then(|()| self.file.write_all(b"\n"))
-            .and_then(|()| self.file.flush());
+        let written = self.file.write_all(lines.as_bytes()).and_then(|()| self.file.flush());
         self.failed = written.err();
     }
 
@@ -116,7 +126,7 @@ impl SessionLog {
 
 /// Renames the log beside `export` of a session that was killed before it could save its runs,
 /// unless that is being resumed; returns its new name.
-pub(crate) fn set_aside(
+pub fn set_aside(
     export: Option<&Path>,
     resumed: Option<&Path>,
 ) -> std::io::Result<Option<PathBuf>> {
@@ -151,29 +161,44 @@ fn is_saved(log: &Path, file: &Path) -> bool {
         let text = std::fs::read_to_string(path).ok()?;
         own_record(&text).ok().map(|(record, _)| record)
     };
-    let session = |record: &Record| (record.started_at.to_bits(), record.seed);
     let Some(mut log) = read(log) else { return false };
     // A record has whole rounds only.
     drop_unfinished_round(&mut log);
     log.runs.iter().all(|run| run.warmup)
-        || read(file).is_some_and(|file| {
-            session(&log) == session(&file) && log.runs.len() <= file.runs.len()
-        })
+        || read(file)
+            .is_some_and(|file| is_same_session(&log, &file) && log.runs.len() <= file.runs.len())
 }
 
-fn in_state_folder(record: &Record) -> std::io::Result<PathBuf> {
+fn in_state_folder(started_at: f64) -> std::io::Result<PathBuf> {
     let folder = state_folder().ok_or_else(|| {
         std::io::Error::new(std::io::ErrorKind::NotFound, "neither XDG_STATE_HOME nor HOME is set")
     })?;
     files::make_folder(&folder)?;
     forget_old(&folder)?;
-    let name = format!("{:.0}-{}.{OF_LOG}", record.started_at, std::process::id());
+    let name = format!("{started_at:.0}-{}.{OF_LOG}", std::process::id());
     Ok(folder.join(name))
 }
 
 /// Returns where the record of the last session of this user is kept, if there is a place for it.
 pub fn last_session() -> Option<PathBuf> {
     state_folder().map(|folder| folder.with_file_name("last.json"))
+}
+
+/// Returns the record of the longest log in becalm's state folder of the session that a record is of.
+pub fn longest_log(of: &Record) -> Option<Record> {
+    let logs = std::fs::read_dir(state_folder()?).ok()?.flatten().map(|entry| entry.path());
+    let same = logs
+        .filter(|path| path.extension().is_some_and(|extension| extension == OF_LOG))
+        .filter_map(|path| own_record(&std::fs::read_to_string(path).ok()?).ok())
+        .map(|(record, _)| record)
+        .filter(|record| is_same_session(record, of));
+    same.max_by_key(|record| record.runs.len())
+}
+
+/// Says whether two records are of one session.
+fn is_same_session(one: &Record, other: &Record) -> bool {
+    let session = |record: &Record| (record.started_at.to_bits(), record.seed);
+    session(one) == session(other)
 }
 
 fn state_folder() -> Option<PathBuf> {

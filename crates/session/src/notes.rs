@@ -18,8 +18,10 @@ pub(crate) fn notes_before_start(request: &Request, plan: &SpawnPlan) -> Vec<Not
     if request.kind == RecordKind::Comparison && !request.aa {
         notes.extend(same::notes(&plan.subjects, &request.subjects, plan.backend.is_some()));
     }
-    if let Some(resumed) = &request.resumed {
-        notes.extend(same::changed_since(resumed.started_at, &plan.subjects));
+    // Elsewhere the programs are copies, made a moment ago.
+    if let (Some(resumed), None) = (&request.resumed, &request.terms.elsewhere) {
+        let programs = same::given_programs(&plan.subjects);
+        notes.extend(same::changed_since(resumed.started_at, programs));
     }
     notes.into_iter().map(Note::from).collect()
 }

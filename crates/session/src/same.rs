@@ -39,14 +39,20 @@ pub(crate) fn notes(
     notes
 }
 
+/// Returns the programs that subjects start, but those of builds, which are made anew for each session, of the same commit.
+pub(crate) fn given_programs(started: &[SpawnSubject]) -> impl Iterator<Item = &Path> {
+    let given = started.iter().filter(|subject| subject.stand.is_none());
+    given.filter_map(|subject| Some(subject.program.as_ref().ok()?.path()))
+}
+
 /// Returns a note for every program whose file changed after the resumed session had begun. The
 /// time of the inode counts: a program that is moved or copied into place may keep the time of its
 /// content.
-pub(crate) fn changed_since(started_at: f64, started: &[SpawnSubject]) -> Vec<SessionNote> {
-    // A build is made anew for each session, of the same commit.
-    let given = started.iter().filter(|subject| subject.stand.is_none());
-    let mut paths: Vec<&Path> =
-        given.filter_map(|subject| Some(subject.program.as_ref().ok()?.path())).collect();
+pub fn changed_since<'a>(
+    started_at: f64,
+    programs: impl Iterator<Item = &'a Path>,
+) -> Vec<SessionNote> {
+    let mut paths: Vec<&Path> = programs.collect();
     paths.sort_unstable();
     paths.dedup();
     let changed_at = |facts: Metadata| facts.ctime() as f64 + facts.ctime_nsec() as f64 * 1e-9;

@@ -67,6 +67,11 @@ impl Note {
         matches!(self, Self::Session(SessionNote::LeftOut { .. }))
     }
 
+    /// Says whether this is about where the runs were made.
+    pub fn is_of_elsewhere(&self) -> bool {
+        matches!(self, Self::Session(SessionNote::Elsewhere { .. }))
+    }
+
     /// Says whether this is about a benchmark that some subjects have and others do not.
     pub fn is_one_sided(&self) -> bool {
         matches!(self, Self::Session(SessionNote::OneSided { .. }))

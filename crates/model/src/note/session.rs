@@ -154,6 +154,13 @@ pub enum SessionNote {
     },
     /// The record was read from the log of a session.
     FromLog,
+    /// The runs were made on another machine than the one where becalm was started.
+    Elsewhere {
+        /// As the user named it.
+        host: String,
+        /// Its processor; empty where that is unknown.
+        processor: String,
+    },
     /// The record is one revision of a comparison.
     OfComparison {
         /// How its build is described.

@@ -3,6 +3,7 @@
 //!
 //! A record holds its terms, so that it can be concluded and gone on with without a command line.
 
+mod elsewhere;
 mod exports;
 mod failure;
 mod limits;
@@ -12,6 +13,7 @@ mod runs;
 mod source;
 mod stop;
 
+pub use elsewhere::Elsewhere;
 pub use exports::Exports;
 pub use failure::FailurePolicy;
 pub use limits::{RoundLimits, Unlimited};
@@ -59,6 +61,9 @@ pub struct Terms {
     pub timeout: Option<Duration>,
     /// Where the record goes.
     pub exports: Exports,
+    /// On which other machine the runs are made; `None` where becalm was started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elsewhere: Option<Elsewhere>,
     /// How each run is made.
     pub runs: RunTerms,
 }
@@ -79,6 +84,7 @@ impl Default for Terms {
             failure: FailurePolicy::Stop,
             timeout: None,
             exports: Exports::default(),
+            elsewhere: None,
             runs: RunTerms::default(),
         }
     }

@@ -94,4 +94,4 @@ pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document
 pub use version::{VersionError, check_readable};
 pub use worded::{Worded, Words, worded};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};
-pub use write::{Runs, document, log_header, log_metric, log_run};
+pub use write::{Runs, document, log_header, log_metric, log_run, unworded};

@@ -103,6 +103,12 @@ fn traced(record: &Record, place: usize) -> Option<TracedRun> {
     runs.iter().find(|traced| traced.run == place).cloned()
 }
 
+/// Returns a record as JSON for another becalm of this version: without estimates and sentences, which follow from it.
+pub fn unworded(record: &Record) -> String {
+    let document = document(record, Vec::new(), &Words::NONE);
+    serde_json::to_string(&document).expect("a document can be written")
+}
+
 /// Returns the first line of a session's log: the record as far as it is known before the first
 /// run.
 pub fn log_header(record: &Record) -> LogHeader {

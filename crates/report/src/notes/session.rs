@@ -107,6 +107,8 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             "read from the log of a session, which contains every finished run, but not whether the session was finished"
                 .to_owned()
         }
+        N::Elsewhere { host, processor } if processor.is_empty() => format!("measured on {host}"),
+        N::Elsewhere { host, processor } => format!("measured on {host}: {processor}"),
         N::OfComparison { built } => format!("{built}, from a comparison of revisions"),
     }
 }

@@ -78,7 +78,7 @@ pub struct Revisions {
 }
 
 /// What a session has to know about the builds that it measures, which the caller keeps.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Builds {
     /// Where each subject is.
     pub stands: Vec<Stand>,

@@ -6,11 +6,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_model::metric::is_builtin;
-use becalm_model::terms::RunTerms;
+use becalm_model::terms::{RunTerms, SubjectSource, Terms};
 use becalm_model::{Limit, Metric, SessionLimit, Subject, SubjectTerms, with_causes};
 use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
 use becalm_runner::{Environment, Extractor, Program, Stdin};
 
+use super::{Benchmark, SuiteError, SuiteFile, choose, resolve};
 use crate::harness::{self, HarnessChoice};
 use crate::setup::SetupError;
 
@@ -47,6 +48,30 @@ pub struct SuitePlan {
 }
 
 impl SuitePlan {
+    /// Makes the plan of the chosen benchmarks, with their subjects.
+    pub fn of(chosen: Vec<Benchmark>, on_failure: OnFailure) -> (Vec<Subject>, Self) {
+        let (mut subjects, mut starts) = (Vec::new(), Vec::new());
+        let (mut own, mut about) = (Vec::new(), Vec::new());
+        for one in chosen {
+            subjects.push(one.subject);
+            starts.push(one.start);
+            own.push(one.own);
+            about.push(one.about);
+        }
+        (subjects, Self { starts, own, about, on_failure })
+    }
+
+    /// Reads the suite that some terms name, and makes the plan of the benchmarks that they choose; `None` if they name none.
+    pub fn of_terms(terms: &Terms) -> Result<Option<(Vec<Subject>, Self)>, SuiteError> {
+        let SubjectSource::Suite { file, only, tags, fail_fast } = &terms.source else {
+            return Ok(None);
+        };
+        let file = SuiteFile::read(file.as_deref())?;
+        let chosen = choose(resolve(&file, terms)?, only, tags)?;
+        let on_failure = if *fail_fast { OnFailure::End } else { OnFailure::LeaveOut };
+        Ok(Some(Self::of(chosen, on_failure)))
+    }
+
     /// Returns the terms of the session.
     pub fn independent(&self) -> Independent {
         Independent { terms: self.own.clone(), on_failure: self.on_failure }
