@@ -7,6 +7,7 @@ use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 use crate::commands;
 use crate::completing;
+use crate::elsewhere;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::first_word;
@@ -66,6 +67,7 @@ enum Command {
     Services(commands::services::Args),
     Noise(commands::noise::Args),
     Guardian(commands::guardian::Args),
+    FarEnd(commands::far_end::Args),
     Workload(commands::workload::Args),
     Schema(commands::schema::Args),
     Completions(commands::completions::Args),
@@ -129,6 +131,7 @@ impl Command {
             | Self::Workload(_)
             | Self::Schema(_)
             | Self::Completions(_)
+            | Self::FarEnd(_)
             | Self::Help(_) => Rights::User,
         }
     }
@@ -180,32 +183,109 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         ui.error(&error);
         return error.exit;
     }
-    let root = SysRoot::default();
-    let leftovers =
-        if cli.command.uses_the_machine() { put_back_leftovers(&root, &ui) } else { Exit::Done };
-    let has = |flag| has_flag(&matches, flag);
-    let rights =
-        if has("keep_root") { Ok(()) } else { cli.command.rights().take(has("keep_privileges")) };
-    if let Err(error) = rights {
-        ui.error(&error);
-        return error.exit;
+    if let Command::FarEnd(_) = cli.command {
+        return commands::far_end::run();
     }
     let given = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
     let given: Vec<String> = given.collect();
-    let ended = dispatch(cli, &given, &ui).unwrap_or_else(|error| {
+    let ended = match asked_elsewhere(&cli.command, &matches) {
+        Some(asked) => elsewhere::on_host(&asked, &given, &ui),
+        None => carry_out(cli, &matches, &given, &ui, || Ok(())),
+    };
+    ended.unwrap_or_else(|error| {
+        ui.error(&error);
+        error.exit
+    })
+}
+
+/// Carries out a command for a becalm on another machine; `receive` gets its files, once it has the command's rights.
+pub(crate) fn carry_out_far<T>(
+    arguments: &[String],
+    ui: &Ui,
+    receive: impl FnOnce() -> Result<T, CommandError>,
+) -> Result<Exit, CommandError> {
+    let words = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
+    let unexpected = |error: clap::Error| CommandError::usage(error.to_string().trim_end());
+    let matches = Cli::command().try_get_matches_from(words).map_err(unexpected)?;
+    let cli = Cli::from_arg_matches(&matches).map_err(unexpected)?;
+    carry_out(cli, &matches, arguments, ui, receive)
+}
+
+/// Takes the rights of a command and carries it out; what `prepare` makes lives as long as it takes.
+fn carry_out<T>(
+    cli: Cli,
+    matches: &clap::ArgMatches,
+    given: &[String],
+    ui: &Ui,
+    prepare: impl FnOnce() -> Result<T, CommandError>,
+) -> Result<Exit, CommandError> {
+    let rights = Some(cli.command.rights()).filter(|_| !has_flag(matches, "keep_root"));
+    let need = Need {
+        uses_the_machine: cli.command.uses_the_machine(),
+        rights,
+        keeps_privileges: has_flag(matches, "keep_privileges"),
+    };
+    with_rights(&need, ui, || {
+        let _prepared = prepare()?;
+        dispatch(cli, given, ui)
+    })
+}
+
+/// What a command needs before it starts.
+#[derive(Debug)]
+pub(crate) struct Need {
+    /// What a becalm that died left behind has to be put back.
+    pub(crate) uses_the_machine: bool,
+    /// The rights it takes; `None` where it keeps all of root.
+    pub(crate) rights: Option<Rights>,
+    /// Whether what it starts may get further privileges.
+    pub(crate) keeps_privileges: bool,
+}
+
+/// Does the work of a command that needs this.
+pub(crate) fn with_rights(
+    need: &Need,
+    ui: &Ui,
+    work: impl FnOnce() -> Result<Exit, CommandError>,
+) -> Result<Exit, CommandError> {
+    let root = SysRoot::default();
+    let leftovers = if need.uses_the_machine { put_back_leftovers(&root, ui) } else { Exit::Done };
+    if let Some(rights) = need.rights {
+        rights.take(need.keeps_privileges)?;
+    }
+    let ended = work().unwrap_or_else(|error| {
         ui.error(&error);
         error.exit
     });
-    with_leftovers(&root, leftovers, ended)
+    Ok(with_leftovers(&root, leftovers, ended))
+}
+
+/// Returns where a command is to be carried out, if that is another machine. Sessions go there by themselves.
+fn asked_elsewhere(command: &Command, matches: &clap::ArgMatches) -> Option<elsewhere::Asked> {
+    let goes_by_itself = match command {
+        Command::Run(_)
+        | Command::Compare(_)
+        | Command::Bisect(_)
+        | Command::Ci(_)
+        | Command::Plan(_) => true,
+        Command::Noise(args) => args.is_session(),
+        _ => false,
+    };
+    if goes_by_itself { None } else { elsewhere::Asked::of(innermost(matches)) }
 }
 
 /// Says whether the command has this switch, given by its name in the code.
 fn has_flag(matches: &clap::ArgMatches, name: &str) -> bool {
+    innermost(matches).try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)
+}
+
+/// Returns the arguments of the innermost command.
+fn innermost(matches: &clap::ArgMatches) -> &clap::ArgMatches {
     let mut innermost = matches;
     while let Some((_, inner)) = innermost.subcommand() {
         innermost = inner;
     }
-    innermost.try_get_one::<bool>(name).ok().flatten().copied().unwrap_or(false)
+    innermost
 }
 
 fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
@@ -238,6 +318,8 @@ fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         Command::Noise(args) => commands::noise::run(&args, given, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),
+        // It is carried out before a command has its rights, as it has those of the job.
+        Command::FarEnd(_) => Ok(Exit::Usage),
         Command::Workload(args) => commands::workload::run(&args, ui),
         Command::Schema(args) => commands::schema::run(&args, ui),
         Command::Completions(args) => commands::completions::run(&args, ui),

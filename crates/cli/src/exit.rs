@@ -25,6 +25,20 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Returns how a becalm ended of which the shell sees this number.
+    pub(crate) fn of_code(code: u8) -> Self {
+        match code {
+            0 => Self::Done,
+            1 => Self::No,
+            2 => Self::Usage,
+            3 => Self::Inconclusive,
+            4 => Self::CouldNotMeasure,
+            5 => Self::NotRestored,
+            code @ 129..=159 => Self::Signal(i32::from(code) - 128),
+            code => Self::Command(code),
+        }
+    }
+
     /// Returns the number that the shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {

@@ -10,6 +10,7 @@
 mod args;
 mod commands;
 mod completing;
+mod elsewhere;
 mod error;
 mod exit;
 mod first_word;

@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
+use becalm_fleet::{Frame, FrameWriter, Terminal};
 use becalm_report::Style;
 
 use crate::error::CommandError;
@@ -18,6 +19,8 @@ pub(crate) struct Ui {
     quiet: bool,
     style: Style,
     table_width: usize,
+    /// Where everything goes if this process is the far end of a connection.
+    far: Option<&'static FrameWriter>,
 }
 
 /// Width used where there is no terminal to ask.
@@ -58,7 +61,34 @@ impl Ui {
             quiet,
             style: Style { width, colour, unicode },
             table_width,
+            far: None,
         }
+    }
+
+    /// Returns one that speaks to the terminal at the near end of a connection.
+    pub(crate) fn far(terminal: Terminal, writer: &'static FrameWriter) -> Self {
+        let Terminal { progress, quiet, width, table_width, colour, unicode } = terminal;
+        let style = Style { width, colour, unicode };
+        Self { progress, quiet, style, table_width, far: Some(writer) }
+    }
+
+    /// Returns where frames go, if this process is the far end of a connection.
+    pub(crate) fn writer(&self) -> Option<&'static FrameWriter> {
+        self.far
+    }
+
+    /// Returns the terminal, for a far end.
+    pub(crate) fn terminal(&self) -> Terminal {
+        let Style { width, colour, unicode } = self.style;
+        let Self { progress, quiet, table_width, .. } = *self;
+        Terminal { progress, quiet, width, table_width, colour, unicode }
+    }
+
+    /// Sends a frame, if this is the far end of a connection; says whether it is.
+    fn sends(&self, frame: impl FnOnce() -> Frame) -> bool {
+        let Some(writer) = self.far else { return false };
+        writer.send(&frame());
+        true
     }
 
     /// Returns one that prints only results, warnings and errors, and its progress.
@@ -103,11 +133,15 @@ impl Ui {
 
     /// Writes what `write` makes to standard output, piece by piece. A closed pipe is not an error
     /// here either.
-    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn print_with(
         &self,
         write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
     ) -> Result<(), CommandError> {
+        if self.far.is_some() {
+            let mut text = Vec::new();
+            write(&mut text).expect("memory can be written");
+            return self.print_bytes(&text);
+        }
         let mut out = std::io::BufWriter::new(anstream::stdout().lock());
         match write(&mut out).and_then(|()| out.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -119,8 +153,10 @@ impl Ui {
 
     /// Writes bytes to standard output unchanged; a stream of text would remove colour sequences
     /// from them.
-    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn print_bytes(&self, bytes: &[u8]) -> Result<(), CommandError> {
+        if self.sends(|| Frame::Print(String::from_utf8_lossy(bytes).into_owned())) {
+            return Ok(());
+        }
         let mut out = std::io::stdout().lock();
         match out.write_all(bytes).and_then(|()| out.flush()) {
             Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -132,26 +168,42 @@ impl Ui {
 
     /// Writes a sentence to stderr, unless `--quiet`.
     pub(crate) fn say(&self, text: impl Display) {
-        if !self.quiet {
+        if !self.quiet && !self.sends(|| Frame::Say(text.to_string())) {
             // Nothing sensible can be done when stderr is gone.
             let _ = writeln!(anstream::stderr().lock(), "{text}");
         }
     }
 
     /// Writes a warning to stderr, even with `--quiet`.
-    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn warn(&self, text: impl Display) {
+        if self.sends(|| Frame::Warn(text.to_string())) {
+            return;
+        }
         let _ = writeln!(anstream::stderr().lock(), "warning: {text}");
     }
 
     /// Writes an error and its hints to stderr.
-    #[expect(clippy::unused_self, reason = "everything that prints goes through a Ui")]
     pub(crate) fn error(&self, error: &CommandError) {
+        let CommandError { message, hints, .. } = error;
+        if self.sends(|| Frame::Error { message: message.clone(), hints: hints.clone() }) {
+            return;
+        }
         let mut out = anstream::stderr().lock();
         let _ = writeln!(out, "error: {}", error.message);
         for hint in &error.hints {
             let _ = writeln!(out, "hint: {hint}");
         }
+    }
+
+    /// Sends lines of a session's log to the near end of a connection; here they are in a file.
+    pub(crate) fn log(&self, lines: &str) {
+        self.sends(|| Frame::Log(lines.to_owned()));
+    }
+
+    /// Passes on what a program on another machine wrote to standard error.
+    pub(crate) fn pass_on_errors(&self, text: &str) {
+        self.progress_line("");
+        let _ = write!(anstream::stderr().lock(), "{text}");
     }
 
     /// Says what starts that may take long, to who watches; what it prints itself may follow.
@@ -163,7 +215,7 @@ impl Ui {
 
     /// Replaces the progress line; an empty one removes it.
     pub(crate) fn progress_line(&self, line: &str) {
-        if self.progress {
+        if self.progress && !self.sends(|| Frame::Progress(line.to_owned())) {
             // As it is: without colours a stream of text would take out what erases the line, too.
             let mut out = std::io::stderr().lock();
             let _ = write!(out, "\r\x1b[2K{line}");

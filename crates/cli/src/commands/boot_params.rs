@@ -13,6 +13,7 @@ use becalm_report::boot_text;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::ElsewhereFlags;
 use crate::ui::Ui;
 
 /// Show the boot parameters that reserve CPUs for measurements
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// Use this folder instead of the machine
     #[arg(long, value_name = "DIR", default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

@@ -9,6 +9,7 @@ use becalm_report::{Detail, checkup_text};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::ElsewhereFlags;
 use crate::ui::Ui;
 
 /// Show what makes this machine noisy, worst first, with remedies
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// machine dump`)
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     pub(crate) root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

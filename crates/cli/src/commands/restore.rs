@@ -8,7 +8,7 @@ use becalm_session::queue;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::WaitFlag;
+use crate::flags::{ElsewhereFlags, WaitFlag};
 use crate::measuring::interrupt;
 use crate::tuning::report;
 use crate::ui::Ui;
@@ -31,6 +31,9 @@ pub(crate) struct Args {
     /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

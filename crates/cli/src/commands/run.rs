@@ -65,18 +65,8 @@ fn suite(
         return Ok(Exit::Done);
     }
     ui.say(&outlook);
-    let mut plan = SuitePlan {
-        starts: Vec::new(),
-        own,
-        about: Vec::new(),
-        on_failure: if *fail_fast { OnFailure::End } else { OnFailure::LeaveOut },
-    };
-    let mut subjects = Vec::new();
-    for Benchmark { subject, start, about, .. } in chosen {
-        subjects.push(subject);
-        plan.starts.push(start);
-        plan.about.push(about);
-    }
+    let on_failure = if *fail_fast { OnFailure::End } else { OnFailure::LeaveOut };
+    let (subjects, plan) = SuitePlan::of(chosen, on_failure);
     let request = Request {
         resumed_from: resumed.as_ref().map(|resumed| resumed.path.clone()),
         resumed: resumed.map(|resumed| resumed.record),

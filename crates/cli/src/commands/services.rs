@@ -11,6 +11,7 @@ use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument, jso
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::ElsewhereFlags;
 use crate::measuring::interrupt;
 use crate::ui::Ui;
 
@@ -36,6 +37,9 @@ pub(crate) struct Args {
     /// Use this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     pub(crate) root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

@@ -10,6 +10,7 @@ use becalm_session::files;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::ElsewhereFlags;
 use crate::ui::Ui;
 
 /// Show cores, caches, NUMA nodes, and the CPUs for measurements
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// machine dump`)
     #[arg(long, value_name = "DIR", default_value = "/", hide_default_value = true)]
     root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

@@ -17,7 +17,7 @@ use becalm_session::{Tuned, is_restored, unmoved, work_folder};
 
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::flags::{MemoryFlags, RequestFlags, WaitFlag};
+use crate::flags::{ElsewhereFlags, MemoryFlags, RequestFlags, WaitFlag};
 use crate::measuring::{interrupt, with_listener};
 use crate::tuning::{plan_text, settings, spins, verdict};
 use crate::ui::Ui;
@@ -77,6 +77,9 @@ pub(crate) struct Args {
     /// The command to tune for, after --
     #[arg(last = true, requires = "hold", value_name = "COMMAND")]
     command: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {

@@ -1,5 +1,6 @@
 //! Errors as people see them: what failed, and what to do.
 
+mod fleet;
 mod session;
 
 use std::fmt::Display;

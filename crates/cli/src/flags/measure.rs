@@ -14,6 +14,7 @@ use becalm_runner::harness::{HARNESSES, harness};
 
 use super::choices::{BACKEND, COUNTERS, one_of};
 use super::conditions::ConditionFlags;
+use super::elsewhere::ElsewhereFlags;
 use super::exports::ExportFlags;
 use super::parameters::parameters;
 use super::{checked, replace, replace_all};
@@ -185,6 +186,9 @@ pub(crate) struct MeasureFlags {
     pub(crate) trace: bool,
 
     #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
+
+    #[command(flatten)]
     pub(crate) exports: ExportFlags,
 
     /// Continue the session saved in FILE, and save it there; other flags may change what it takes
@@ -205,6 +209,7 @@ impl MeasureFlags {
         replace(&mut terms.failure, self.failure_policy());
         terms.timeout = self.timeout.or(terms.timeout);
         self.apply_to_runs(&mut terms.runs)?;
+        self.elsewhere.apply(&mut terms.elsewhere);
         self.exports.apply(&mut terms.exports);
         Ok(())
     }

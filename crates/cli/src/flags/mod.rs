@@ -4,6 +4,7 @@ pub(crate) mod bisect;
 pub(crate) mod choices;
 pub(crate) mod compare;
 pub(crate) mod conditions;
+mod elsewhere;
 mod exports;
 mod measure;
 mod memory;
@@ -15,6 +16,7 @@ mod verbose;
 pub(crate) mod words;
 
 pub(crate) use conditions::ConditionFlags;
+pub(crate) use elsewhere::ElsewhereFlags;
 pub(crate) use exports::{ExportFlags, ReportFlags};
 pub(crate) use measure::{MeasureFlags, command_of, confidence, line_of, stop};
 pub(crate) use memory::MemoryFlags;

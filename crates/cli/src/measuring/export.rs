@@ -41,7 +41,7 @@ pub(crate) fn export(
 
 /// Keeps the record for `becalm show`. If it cannot be kept, only that command lacks it, and says
 /// so.
-pub(super) fn remember(record: &Record) {
+pub(crate) fn remember(record: &Record) {
     let Some(path) = becalm_session::last_session() else { return };
     if path.parent().is_some_and(|folder| files::make_folder(folder).is_ok()) {
         let _ = records::write_record(&path, record);

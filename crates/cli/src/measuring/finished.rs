@@ -2,16 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
+use becalm_fleet::{Frame, Outcome};
 use becalm_model::terms::Exports;
 use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, counted, with_causes};
 use becalm_report::{limit_sentence, note_sentence, own_timing};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{RunError, SessionError};
-use becalm_session::{Request, Session, SessionLog, files};
+use becalm_session::{Request, Session, SessionLog, disturbed_runs, files};
 
 use super::export::{check_exports, export, remember, without_those_that_stay};
 use super::listener::with_listener;
 use super::traced;
+use crate::elsewhere;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::records;
@@ -22,14 +24,30 @@ pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
     Ok(Interrupt::install().map_err(becalm_session::Error::Signals)?)
 }
 
-/// Carries out a session and writes the files that its terms ask for.
+/// Carries out a session, here or on the host that its terms name, and writes the files that they ask for.
 pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandError> {
+    let exports = match ui.writer() {
+        // The near end writes them.
+        Some(_) => Exports { print: request.terms.exports.print, ..Exports::default() },
+        None => request.terms.exports.clone(),
+    };
+    check_exports(&exports)?;
+    let measured = match request.terms.elsewhere.clone().filter(|_| ui.writer().is_none()) {
+        Some(place) => elsewhere::conduct(request, &place, ui)?,
+        None => here(request, ui)?,
+    };
+    if let Some(writer) = ui.writer() {
+        writer.send(&Frame::Session(Box::new(measured.outcome())));
+    }
+    Ok(measured.finish(&exports, ui))
+}
+
+/// Carries out a session on this machine.
+fn here(request: Request, ui: &Ui) -> Result<Measured, CommandError> {
     let interrupt = interrupt()?;
-    check_exports(&request.terms.exports)?;
-    let exports = request.terms.exports.clone();
     let session =
         with_listener(ui, |listener| becalm_session::conduct(request, interrupt, listener))?;
-    let Session { mut record, disturbed, result, cleaned, left_out, log, signal, machine } =
+    let Session { mut record, disturbed: _, result, cleaned, left_out, log, signal, machine } =
         session;
     drop_repeated(&mut record.notes, note_sentence);
     drop_repeated(&mut record.conditions.limits, limit_sentence);
@@ -40,24 +58,67 @@ pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandErro
             true
         }
     };
-    let exports = without_those_that_stay(&exports, &record, ui);
-    if record.runs.iter().any(|run| !run.warmup) {
-        remember(&record);
-    }
-    let saved = export(&record, &disturbed, &exports);
     let at_fault = result.as_ref().err().and_then(at_fault).map(str::to_owned);
-    let (failure, kept) = keep(log, &record, &exports, Outcomes { result, cleaned, saved }, ui);
-    Ok(Finished {
-        print_json: exports.print,
-        record,
-        disturbed,
-        failure,
-        at_fault,
-        left_out,
-        signal,
-        kept,
-        is_machine_changed,
-    })
+    let harness = own_timing(&record.conditions.harness);
+    let failure = failure(result, cleaned, harness.as_deref());
+    Ok(Measured { record, failure, at_fault, left_out, log, signal, is_machine_changed })
+}
+
+/// What a session has measured, wherever it ran, before anything of it is saved.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    /// Everything that was measured.
+    pub(crate) record: Record,
+    /// What ended it early.
+    pub(crate) failure: Option<CommandError>,
+    /// The name of the subject whose program caused that, if one did.
+    pub(crate) at_fault: Option<String>,
+    /// Failures of subjects without which the session continued.
+    pub(crate) left_out: Vec<String>,
+    /// Its log, if there is one here.
+    pub(crate) log: Option<SessionLog>,
+    /// The signal that ended it.
+    pub(crate) signal: Option<i32>,
+    /// Whether a setting of the machine could not be put back; this was reported when it happened.
+    pub(crate) is_machine_changed: bool,
+}
+
+impl Measured {
+    /// Returns it for the near end of a connection.
+    fn outcome(&self) -> Outcome {
+        let failure = self.failure.as_ref();
+        Outcome {
+            record: becalm_model::wire::unworded(&self.record),
+            failure: failure.map(|error| (error.message.clone(), error.hints.clone())),
+            at_fault: self.at_fault.clone(),
+            left_out: self.left_out.clone(),
+            signal: self.signal,
+            is_machine_changed: self.is_machine_changed,
+        }
+    }
+
+    /// Writes the files that are asked for.
+    fn finish(self, exports: &Exports, ui: &Ui) -> Finished {
+        let Self { record, failure, at_fault, left_out, log, signal, is_machine_changed } = self;
+        let disturbed = disturbed_runs(&record);
+        let exports = without_those_that_stay(exports, &record, ui);
+        if record.runs.iter().any(|run| !run.warmup) {
+            remember(&record);
+        }
+        let saved = export(&record, &disturbed, &exports);
+        let (failure, kept) = keep(log, &record, &exports, Outcomes { failure, saved }, ui);
+        Finished {
+            print_json: exports.print,
+            record,
+            disturbed,
+            failure,
+            at_fault,
+            left_out,
+            signal,
+            kept,
+            is_machine_changed,
+        }
+    }
 }
 
 /// Drops what repeats an earlier one: a record of an earlier version has sentences alone.
@@ -100,8 +161,8 @@ const MOST_TOLD: usize = 10;
 /// Results of the parts of a session that can fail one by one.
 #[derive(Debug)]
 struct Outcomes {
-    result: Result<(), SessionError<RunError>>,
-    cleaned: Result<(), RunError>,
+    /// What ended the runs early.
+    failure: Option<CommandError>,
     saved: Result<(), CommandError>,
 }
 
@@ -217,8 +278,7 @@ fn keep(
     };
     let has_rounds = record.runs.iter().any(|run| !run.warmup);
     let kept_rounds = kept.as_deref().filter(|_| has_rounds);
-    let harness = own_timing(&record.conditions.harness);
-    let failure = failure(outcomes, log_error, kept_rounds, harness.as_deref());
+    let failure = all_failures(outcomes, log_error, kept_rounds);
     if let Some(log) = log
         && exports.json.is_some()
         && failure.is_none()
@@ -230,41 +290,13 @@ fn keep(
 }
 
 /// Returns what failed, the first failure first, and where the rounds before it are `kept`.
-fn failure(
+fn all_failures(
     outcomes: Outcomes,
     log_error: Option<CommandError>,
     kept: Option<&Path>,
-    harness: Option<&str>,
 ) -> Option<CommandError> {
-    let Outcomes { result, cleaned, saved } = outcomes;
-    let mut errors = Vec::new();
-    match (result, cleaned) {
-        (Err(error), _) => {
-            let mut failed = CommandError::measure(error.in_full());
-            if matches!(error, SessionError::Failed { .. }) {
-                failed = failed.hint(match harness {
-                    None => {
-                        "its runs are not used; -i accepts failing runs, --output inherit shows \
-                         all its output"
-                            .to_owned()
-                    }
-                    Some(told) => {
-                        format!(
-                            "to see its output, run it without becalm, with the same additions: \
-                             {told}"
-                        )
-                    }
-                });
-            }
-            errors.push(failed);
-        }
-        (Ok(()), Err(error)) => errors.push(CommandError::measure(with_causes(&error))),
-        (Ok(()), Ok(())) => {}
-    }
     let log_is_whole = log_error.is_none();
-    errors.extend(saved.err());
-    errors.extend(log_error);
-    let mut errors = errors.into_iter();
+    let mut errors = outcomes.failure.into_iter().chain(outcomes.saved.err()).chain(log_error);
     let mut first = errors.next()?;
     for more in errors {
         first = first.hint(format!("also: {}", more.message));
@@ -274,6 +306,32 @@ fn failure(
             first.hint(format!("every round that finished before that is in {}", kept.display()));
     }
     Some(first)
+}
+
+/// Returns what ended the runs early.
+fn failure(
+    result: Result<(), SessionError<RunError>>,
+    cleaned: Result<(), RunError>,
+    harness: Option<&str>,
+) -> Option<CommandError> {
+    let error = match (result, cleaned) {
+        (Err(error), _) => error,
+        (Ok(()), Err(error)) => return Some(CommandError::measure(with_causes(&error))),
+        (Ok(()), Ok(())) => return None,
+    };
+    let failed = CommandError::measure(error.in_full());
+    if !matches!(error, SessionError::Failed { .. }) {
+        return Some(failed);
+    }
+    Some(failed.hint(match harness {
+        None => {
+            "its runs are not used; -i accepts failing runs, --output inherit shows all its output"
+                .to_owned()
+        }
+        Some(told) => {
+            format!("to see its output, run it without becalm, with the same additions: {told}")
+        }
+    }))
 }
 
 /// Returns the name of the subject whose program ended a session.

@@ -25,6 +25,7 @@ fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
             ui.progress_line("the first run");
             *line = Some(ProgressLine::new(plan, record));
         }
+        (Event::Logged(lines), _) => ui.log(lines),
         (Event::Ran { subject, warmup }, Some(line)) => line.run(ui, subject, warmup),
         (Event::Round { rounds, fraction, warmup }, Some(line)) => {
             line.round(ui, rounds, fraction, warmup);
@@ -99,6 +100,7 @@ fn say(ui: &Ui, event: &Event<'_>) {
         )),
         Event::Search(ref event) => ui.say(of_search(event)),
         Event::Started { .. }
+        | Event::Logged(_)
         | Event::Ran { .. }
         | Event::Round { .. }
         | Event::Looked(_)

@@ -28,6 +28,11 @@ enum Command {
 }
 
 impl Args {
+    /// Says whether it measures by a session of the usual kind.
+    pub(crate) fn is_session(&self) -> bool {
+        matches!(self.command, Command::Trace(_))
+    }
+
     /// Returns the rights that it needs.
     pub(crate) fn rights(&self) -> Rights {
         match self.command {

@@ -16,7 +16,7 @@ use becalm_session::{Listener, Tuned};
 
 use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
-use crate::flags::{ReportFlags, checked};
+use crate::flags::{ElsewhereFlags, ReportFlags, checked};
 use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 
@@ -71,6 +71,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     report: ReportFlags,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

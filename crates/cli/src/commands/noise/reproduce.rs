@@ -16,7 +16,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{ReportFlags, WaitFlag};
+use crate::flags::{ElsewhereFlags, ReportFlags, WaitFlag};
 use crate::measuring::interrupt;
 use crate::tuning::report;
 use crate::ui::Ui;
@@ -57,6 +57,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     report: ReportFlags,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 /// How long a run waits while another becalm tunes the machine, by default.

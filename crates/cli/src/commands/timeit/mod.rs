@@ -12,7 +12,7 @@ use self::amount::AmountFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::compare::margin;
-use crate::flags::{ConditionFlags, ExportFlags, confidence};
+use crate::flags::{ConditionFlags, ElsewhereFlags, ExportFlags, confidence};
 use crate::measuring::{conduct, interrupt};
 use crate::ui::Ui;
 
@@ -100,6 +100,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     exports: ExportFlags,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 fn language(name: &str) -> Result<Language, String> {

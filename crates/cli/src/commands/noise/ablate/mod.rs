@@ -17,7 +17,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{WaitFlag, confidence};
+use crate::flags::{ElsewhereFlags, WaitFlag, confidence};
 use crate::measuring::{interrupt, with_listener};
 use crate::ui::Ui;
 use crate::written::check_files;
@@ -114,6 +114,9 @@ pub(crate) struct Args {
     /// Read and change the settings of this folder instead of the machine
     #[arg(long, default_value = "/", hide = true)]
     root: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 fn workloads() -> impl TypedValueParser<Value = Workload> {

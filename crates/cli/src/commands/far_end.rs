@@ -1,0 +1,94 @@
+//! `becalm far-end`: carries out what a becalm on another machine asks for, over its standard streams.
+
+use becalm_fleet::{FarEnd, FarError, Frame, FrameWriter, Job, Received, SessionWork, Work};
+
+use crate::args::{self, Need};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::{conduct, interrupt};
+use crate::rights::Rights;
+use crate::ui::Ui;
+
+/// Carry out what a becalm on another machine asks for (its --on starts this)
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct Args {}
+
+/// Carries out one job. It has the rights of its own command, before it opens a file.
+pub(crate) fn run() -> Exit {
+    let mut end = match FarEnd::start() {
+        Ok(end) => end,
+        Err(error) => {
+            Ui::new(false).error(&CommandError::measure(error));
+            return Exit::CouldNotMeasure;
+        }
+    };
+    let writer = end.writer();
+    let ended = end.job().map_err(CommandError::from).and_then(|job| {
+        let ui = Ui::far(job.terminal, writer);
+        carry_out(end, job, &ui)
+    });
+    let exit = ended.unwrap_or_else(|error| {
+        let CommandError { exit, message, hints } = error;
+        writer.send(&Frame::Error { message, hints });
+        exit
+    });
+    writer.send(&Frame::End(exit.code()));
+    writer.finish();
+    exit
+}
+
+fn carry_out(end: FarEnd, mut job: Job, ui: &Ui) -> Result<Exit, CommandError> {
+    if job.version != env!("CARGO_PKG_VERSION") {
+        let there = &job.version;
+        return Err(CommandError::measure(format!(
+            "becalm {there} asks, and this is {}",
+            env!("CARGO_PKG_VERSION")
+        )));
+    }
+    match std::mem::replace(&mut job.work, Work::Command(Vec::new())) {
+        Work::Session(work) => {
+            let need = Need {
+                uses_the_machine: true,
+                rights: Some(Rights::Steward),
+                keeps_privileges: false,
+            };
+            args::with_rights(&need, ui, || {
+                let received = end.receive(&job, interrupt()?)?;
+                session(*work, &received, ui)
+            })
+        }
+        Work::Command(arguments) => {
+            let writer = end.writer();
+            args::carry_out_far(&arguments, ui, || {
+                let received = end.receive(&job, interrupt()?)?;
+                Ok(Outputs { received, job: &job, writer })
+            })
+        }
+    }
+}
+
+fn session(work: SessionWork, received: &Received, ui: &Ui) -> Result<Exit, CommandError> {
+    let request = received.request(work)?;
+    // How it ended is for the near end to say.
+    conduct(request, ui).map(|_| Exit::Done)
+}
+
+/// Sends what a command has written, when it is over.
+struct Outputs<'a> {
+    received: Received,
+    job: &'a Job,
+    writer: &'static FrameWriter,
+}
+
+impl Drop for Outputs<'_> {
+    fn drop(&mut self) {
+        self.received.send_outputs(self.job, self.writer);
+    }
+}
+
+impl From<FarError> for CommandError {
+    fn from(error: FarError) -> Self {
+        Self::measure(error)
+    }
+}

@@ -1,0 +1,204 @@
+//! A command that is no session, carried out on another machine.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use becalm_fleet::{Around, Frame, Outcome, Output, Parcel};
+use becalm_model::terms::Exports;
+use becalm_session::{disturbed_runs, files, own_record};
+use clap::ArgMatches;
+
+use super::session::note_host;
+use super::{Steps, connect, folder, host, printed, shown};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::{export, interrupt, remember};
+use crate::rights::Rights;
+use crate::ui::Ui;
+
+/// Where a command is to be carried out, and what it reads and writes here.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    host: String,
+    send: Vec<PathBuf>,
+    /// Files that the command writes.
+    outputs: Vec<PathBuf>,
+    /// Files that the record of a session is saved to.
+    exports: Exports,
+}
+
+/// Flags whose values are files that commands write.
+const OUTPUTS: [&str; 5] =
+    ["export_json", "export_html", "export_markdown", "svg", "write_profile"];
+
+impl Asked {
+    /// Returns what was asked for, if the command is to be carried out elsewhere.
+    pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
+        let host = matches.try_get_one::<String>("on").ok().flatten()?.clone();
+        let path = |name| matches.try_get_one::<PathBuf>(name).ok().flatten().cloned();
+        let send = matches.try_get_many::<PathBuf>("send").ok().flatten();
+        let exports = Exports {
+            print: false,
+            json: path("export_json"),
+            html: path("export_html"),
+            markdown: path("export_markdown"),
+        };
+        Some(Self {
+            host,
+            send: send.into_iter().flatten().cloned().collect(),
+            outputs: OUTPUTS.into_iter().filter_map(path).collect(),
+            exports,
+        })
+    }
+}
+
+/// Carries out a command there.
+pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
+    // Whatever needs root needs it there.
+    Rights::User.take(false)?;
+    let interrupt = interrupt()?;
+    let host = host(&asked.host)?;
+    let folder = folder()?;
+    let mut parcel = Parcel::new(&folder);
+    for path in &asked.send {
+        parcel.add(path)?;
+    }
+    let outputs: Vec<PathBuf> = asked.outputs.iter().map(|path| folder.join(path)).collect();
+    for path in &outputs {
+        files::check_writable(path)?;
+        parcel.add_folder(path.parent().unwrap_or(&folder));
+    }
+    for word in given {
+        let path = Path::new(word);
+        if path.is_relative() && path.is_file() && !asked.outputs.iter().any(|one| one == path) {
+            parcel.add(path)?;
+        }
+    }
+    let arguments = with_relative(&without_host(given), &asked.outputs, &folder);
+    let connection = connect(&host, ui)?;
+    let steps = Steps::new(&host, ui);
+    let arrived = RefCell::new(Arrived::default());
+    let hear = |frame| arrived.borrow_mut().take(frame, ui);
+    let around = Around { interrupt, step: &|step| steps.show(step), hear: &hear };
+    let wanted = outputs.iter().cloned().map(Output).collect();
+    let ended = connection.command(arguments, &parcel, wanted, ui.terminal(), around);
+    ui.progress_line("");
+    let Arrived { outcome, error, files: written } = arrived.into_inner();
+    let exit = Exit::of_code(ended?);
+    for (index, text) in written {
+        if let Some(path) = outputs.get(index) {
+            files::write_atomically(path, &text)?;
+        }
+    }
+    if let Some(outcome) = outcome {
+        keep(&outcome, &asked.exports, &host.name)?;
+    }
+    match error {
+        Some(error) => Err(CommandError { exit, ..error }),
+        None => Ok(exit),
+    }
+}
+
+/// What has arrived beside what was shown.
+#[derive(Debug, Default)]
+struct Arrived {
+    outcome: Option<Box<Outcome>>,
+    error: Option<CommandError>,
+    files: Vec<(usize, String)>,
+}
+
+impl Arrived {
+    fn take(&mut self, frame: Frame, ui: &Ui) {
+        match shown(frame, ui) {
+            Some(Frame::Print(text)) => {
+                if let Err(error) = ui.print(&printed(text.as_bytes())) {
+                    self.error = Some(error);
+                }
+            }
+            Some(Frame::Session(outcome)) => self.outcome = Some(outcome),
+            Some(Frame::Output(index, text)) => self.files.push((index, text)),
+            Some(Frame::Error { message, hints }) => {
+                self.error = Some(super::error(&message, &hints));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Saves the record of a session that the command has made there.
+fn keep(outcome: &Outcome, exports: &Exports, host: &str) -> Result<(), CommandError> {
+    let (mut record, _) = own_record(&outcome.record).map_err(|error| {
+        CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
+    })?;
+    note_host(&mut record, host);
+    if record.runs.iter().any(|run| !run.warmup) {
+        remember(&record);
+    }
+    let disturbed = disturbed_runs(&record);
+    export(&record, &disturbed, exports)
+}
+
+/// Returns the arguments without `--on` and `--send`.
+fn without_host(given: &[String]) -> Vec<String> {
+    let mut words = given.iter();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--" => {
+                kept.push(word.clone());
+                kept.extend(words.by_ref().cloned());
+            }
+            "--on" | "--send" => {
+                words.next();
+            }
+            word if word.starts_with("--on=") || word.starts_with("--send=") => {}
+            word => kept.push(word.to_owned()),
+        }
+    }
+    kept
+}
+
+/// Returns the arguments with paths of files that are written as seen from the folder: they are written below another one there.
+fn with_relative(words: &[String], outputs: &[PathBuf], folder: &Path) -> Vec<String> {
+    let absolute = outputs.iter().filter(|path| path.is_absolute());
+    let pairs: Vec<(String, String)> = absolute
+        .map(|path| {
+            let relative = becalm_fleet::relative_to(path, folder);
+            (path.display().to_string(), relative.display().to_string())
+        })
+        .collect();
+    let replaced = |word: &String| {
+        let found = pairs.iter().find(|(path, _)| {
+            word == path || word.strip_suffix(path.as_str()).is_some_and(|flag| flag.ends_with('='))
+        });
+        found.map_or_else(|| word.clone(), |(path, relative)| word.replace(path.as_str(), relative))
+    };
+    words.iter().map(replaced).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<String> {
+        line.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_far_end_gets_no_host() {
+        let check = |line: &str, expected: &str| {
+            assert_eq!(without_host(&words(line)), words(expected), "{line}");
+        };
+        check("check --on bench --json", "check --json");
+        check("check --on=bench --send=a --send b", "check");
+        check("noise ablate --on b -- prog --on x", "noise ablate -- prog --on x");
+    }
+
+    #[test]
+    fn what_is_written_is_written_below_the_folder() {
+        let outputs = [PathBuf::from("/home/me/out.svg"), PathBuf::from("x.html")];
+        let line = words("topology --svg=/home/me/out.svg --export-html x.html");
+        let relative = with_relative(&line, &outputs, Path::new("/home/me/project"));
+        assert_eq!(relative, words("topology --svg=../out.svg --export-html x.html"));
+    }
+}

@@ -1,0 +1,109 @@
+//! `--on HOST`: sessions and other commands on another machine.
+
+mod command;
+mod printed;
+mod session;
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use becalm_fleet::{Connection, Frame, Host, Hosts, Step};
+
+pub(crate) use self::command::{Asked, on_host};
+use self::printed::printed;
+pub(crate) use self::session::conduct;
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Returns the host that the user calls by this name.
+pub(crate) fn host(name: &str) -> Result<Host, CommandError> {
+    Ok(hosts()?.host(name)?)
+}
+
+/// Returns the hosts of the user's file.
+pub(crate) fn hosts() -> Result<Hosts, CommandError> {
+    Ok(Hosts::file().map_or_else(|| Ok(Hosts::default()), |path| Hosts::read(&path))?)
+}
+
+/// Seconds by which clocks may differ before becalm says so.
+const NOTABLE: i64 = 60;
+
+/// Connects to a host, and copies becalm there where it is not there yet.
+fn connect(host: &Host, ui: &Ui) -> Result<Connection, CommandError> {
+    ui.progress_line(&format!("connecting to {}", host.name));
+    let steps = Steps::new(host, ui);
+    let connected = Connection::open(host, &|step| steps.show(step));
+    ui.progress_line("");
+    let connection = connected?;
+    let ahead = connection.installed().clock_ahead;
+    if ahead.abs() > NOTABLE {
+        let how = if ahead > 0 { "ahead of" } else { "behind" };
+        ui.warn(format!(
+            "the clock of {} is {} s {how} the clock here; times in the record are those of its clock",
+            host.name,
+            ahead.abs()
+        ));
+    }
+    Ok(connection)
+}
+
+/// Returns the present folder.
+fn folder() -> Result<PathBuf, CommandError> {
+    std::env::current_dir()
+        .map_err(|error| CommandError::measure(format!("cannot find the present folder: {error}")))
+}
+
+/// Shows what happens before the far end reports.
+struct Steps<'a> {
+    host: &'a Host,
+    ui: &'a Ui,
+    drawn: RefCell<Option<Instant>>,
+}
+
+impl<'a> Steps<'a> {
+    fn new(host: &'a Host, ui: &'a Ui) -> Self {
+        Self { host, ui, drawn: RefCell::new(None) }
+    }
+
+    fn show(&self, step: Step<'_>) {
+        const INTERVAL: Duration = Duration::from_millis(100);
+        let (what, sent, size) = match step {
+            Step::Output(bytes) => return self.ui.pass_on_errors(&printed(bytes)),
+            Step::Installing { sent, size } => ("copying becalm", sent, size),
+            Step::Sending { sent, size } => ("sending files", sent, size),
+        };
+        let is_early = self.drawn.borrow().is_some_and(|drawn| drawn.elapsed() < INTERVAL);
+        if sent < size && is_early {
+            return;
+        }
+        self.drawn.replace(Some(Instant::now()));
+        let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+        self.ui.progress_line(&format!(
+            "{what} to {}: {:.0} of {:.0} MiB",
+            self.host.name,
+            mebibytes(sent),
+            mebibytes(size)
+        ));
+    }
+}
+
+/// Returns an error that the far end has sent.
+fn error(message: &str, hints: &[String]) -> CommandError {
+    CommandError {
+        hints: hints.iter().map(|hint| printed(hint.as_bytes())).collect(),
+        ..CommandError::measure(printed(message.as_bytes()))
+    }
+}
+
+/// Shows a frame that is for people; returns any other.
+fn shown(frame: Frame, ui: &Ui) -> Option<Frame> {
+    let safe = |text: &str| printed(text.as_bytes());
+    match frame {
+        Frame::Say(text) => ui.say(safe(&text)),
+        Frame::Warn(text) => ui.warn(safe(&text)),
+        Frame::Progress(line) => ui.progress_line(&safe(&line).replace('\n', " ")),
+        other => return Some(other),
+    }
+    None
+}

@@ -1,0 +1,158 @@
+//! The far end of a job: what becalm does on the other machine.
+//!
+//! It takes standard input and output for itself, so that nothing that a subject reads or writes gets among the frames.
+//! Its input ends with the connection, and it hears from the near end every few seconds; without that it ends the
+//! session as if the user had, so that the machine is put back and the log stays.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_kernel::descriptor::take_standard_streams;
+use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::poll;
+use becalm_session::Request;
+
+use crate::frame::{Call, Frame};
+use crate::job::{Job, Output, SessionWork};
+use crate::request::FarSessionError;
+use crate::store::{Store, StoreError, WorkFolder};
+use crate::writer::FrameWriter;
+
+/// How long the near end may be silent.
+pub(crate) const SILENCE: Duration = Duration::from_secs(60);
+
+/// The signal that a session gets whose user is gone.
+const HANG_UP: i32 = 1;
+
+/// Longest job, in bytes: it may have a whole record.
+const LONGEST: u64 = 1 << 30;
+
+/// Why the far end cannot carry out a job.
+#[derive(Debug, thiserror::Error)]
+pub enum FarError {
+    /// The connection ended.
+    #[error("the connection ended before the job arrived")]
+    Ended,
+    /// Something else arrived.
+    #[error("what arrived is not a job of this becalm: {0}")]
+    Job(serde_json::Error),
+    /// The streams cannot be used.
+    #[error("cannot use the connection: {0}")]
+    Stream(std::io::Error),
+    /// The files have no place.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no such folder.
+    #[error("cannot start in {}: {source}", path.display())]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The session cannot be made.
+    #[error(transparent)]
+    Session(#[from] FarSessionError),
+}
+
+/// The far end of a connection.
+#[derive(Debug)]
+pub struct FarEnd {
+    input: BufReader<File>,
+    writer: &'static FrameWriter,
+}
+
+/// A job whose files are there; they are removed with this.
+#[derive(Debug)]
+pub struct Received {
+    work: WorkFolder,
+}
+
+impl FarEnd {
+    /// Takes the streams of this process.
+    pub fn start() -> Result<Self, FarError> {
+        let (input, output) = take_standard_streams().map_err(FarError::Stream)?;
+        let writer = FrameWriter::new(output).map_err(FarError::Stream)?;
+        // It lives as long as the process, like the streams that it writes to.
+        let writer: &'static FrameWriter = Box::leak(Box::new(writer));
+        writer.send(&Frame::Hello { version: env!("CARGO_PKG_VERSION").to_owned() });
+        Ok(Self { input: BufReader::new(input.into()), writer })
+    }
+
+    /// Returns where frames go.
+    pub fn writer(&self) -> &'static FrameWriter {
+        self.writer
+    }
+
+    /// Receives the job. Opens no file.
+    pub fn job(&mut self) -> Result<Job, FarError> {
+        let mut line = Vec::new();
+        let read = self.input.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+        if read.map_err(FarError::Stream)? == 0 {
+            return Err(FarError::Ended);
+        }
+        serde_json::from_slice(&line).map_err(FarError::Job)
+    }
+
+    /// Receives the files of a job, and goes to its folder. From then on the flag rises when the near end is gone, or passes
+    /// on a signal.
+    pub fn receive(
+        mut self,
+        job: &Job,
+        interrupt: &'static Interrupt,
+    ) -> Result<Received, FarError> {
+        let store = Store::open(&job.store)?;
+        let lacking = store.lacks(&job.items);
+        if !lacking.is_empty() {
+            self.writer.send(&Frame::Wants(lacking.clone()));
+        }
+        for index in lacking {
+            let item = &job.items[index];
+            let mut content = self.input.by_ref().take(item.size());
+            store.receive(item, &mut content)?;
+        }
+        let work = store.set_up(&job.items)?;
+        let path = work.make(&job.folder)?;
+        std::env::set_current_dir(&path).map_err(|source| FarError::Folder { path, source })?;
+        std::thread::spawn(move || listen(self.input, interrupt));
+        Ok(Received { work })
+    }
+}
+
+impl Received {
+    /// Sends back the files that the command has written.
+    pub fn send_outputs(&self, job: &Job, writer: &FrameWriter) {
+        for (index, Output(path)) in job.outputs.iter().enumerate() {
+            // One that was not written is one that the command has not come to.
+            if let Ok(text) = std::fs::read_to_string(self.work.at(path)) {
+                writer.send(&Frame::Output(index, text));
+            }
+        }
+    }
+
+    /// Returns the session that is asked for.
+    pub fn request(&self, work: SessionWork) -> Result<Request, FarError> {
+        Ok(work.request(&self.work)?)
+    }
+}
+
+/// Raises the flag for each signal that is passed on, and when the near end is gone.
+fn listen(mut input: BufReader<File>, interrupt: &Interrupt) {
+    loop {
+        if input.buffer().is_empty() {
+            let mut entries = [poll::Entry::readable(input.get_ref())];
+            let waited = poll::wait(&mut entries, Some(SILENCE));
+            if waited.is_err() || !entries[0].is_ready() {
+                return interrupt.raise(HANG_UP);
+            }
+        }
+        let mut line = String::new();
+        match input.read_line(&mut line).map(|read| (read, serde_json::from_str(&line))) {
+            Ok((1.., Ok(Call::Alive))) => {}
+            Ok((1.., Ok(Call::Signal(signal)))) => interrupt.raise(signal),
+            _ => return interrupt.raise(HANG_UP),
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Sessions on other machines.
+//!
+//! becalm copies itself to the machine, sends what the session needs, and starts there as the *far end*, which
+//! carries out one [`Job`] and reports by [`Frame`]s: what a person would see, and the lines of the session's log as it
+//! grows. The connection is that of the user's own `ssh`; nothing listens on a port.
+//!
+//! Here: `hosts.rs` reads the user's file of hosts, `ssh.rs` calls `ssh`, `install.rs` copies becalm, `parcel.rs` lists
+//! the files of a job, `near.rs` carries out a job from this side. There: `far.rs` receives a job and its files,
+//! `writer.rs` sends frames without ever making a session wait for the network. `job.rs` and `frame.rs` are the
+//! protocol; both ends are the same program, so that neither has versions of its own.
+//!
+//! It may use the session library, the model and the kernel. It prints nothing and knows no command line.
+
+mod error;
+mod far;
+mod frame;
+mod hash;
+mod hosts;
+mod install;
+mod job;
+mod near;
+mod parcel;
+mod path_text;
+mod request;
+mod ssh;
+mod store;
+mod writer;
+
+pub use error::FleetError;
+pub use far::{FarEnd, FarError, Received};
+pub use frame::{Call, Frame, Outcome};
+pub use hosts::{Host, Hosts, HostsError};
+pub use install::Installed;
+pub use job::{Job, Output, SessionWork, Terminal, Work};
+pub use near::{Around, Connection, Step};
+pub use parcel::{Parcel, ParcelError};
+pub use request::{Errand, FarSessionError, NotPortable, relative_to};
+pub use store::StoreError;
+pub use writer::FrameWriter;

@@ -1,0 +1,282 @@
+//! What becalm keeps on the other machine: files by their content, and a folder for each job.
+//!
+//! ```text
+//! STORE/bin/becalm-HASH   copies of becalm
+//! STORE/files/HASH        files of jobs, so that each is sent once
+//! STORE/work/PID/         a job: its files at the paths that they have on the machine that asks
+//! ```
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::hash;
+use crate::parcel::{Item, Kind};
+
+/// Files that no job has used for so long are removed.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// What becalm keeps.
+#[derive(Debug)]
+pub(crate) struct Store(PathBuf);
+
+/// The folder of a job, removed with this.
+#[derive(Debug)]
+pub(crate) struct WorkFolder {
+    path: PathBuf,
+    /// Locked while the job lives.
+    _lock: File,
+}
+
+/// Why a store cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// There is no space, or no permission.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What arrived is not what was announced.
+    #[error("{} arrived damaged", path.display())]
+    Damaged {
+        /// The file, of the machine that asks.
+        path: PathBuf,
+    },
+    /// A path that leads out of the folder of the job.
+    #[error("{} is not a path that a job may have", path.display())]
+    Path {
+        /// It.
+        path: PathBuf,
+    },
+}
+
+fn writing(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
+    move |source| StoreError::Write { path: path.to_owned(), source }
+}
+
+impl Store {
+    /// Opens the store in this folder, makes it where it is missing, and removes what nobody uses.
+    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+        let store = Self(folder.to_owned());
+        for part in ["files", "work"] {
+            let path = store.0.join(part);
+            fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(&path)
+                .map_err(writing(&path))?;
+        }
+        store.forget();
+        Ok(store)
+    }
+
+    /// Removes files that no job has used for long, and folders of jobs that are over. What cannot be removed stays.
+    fn forget(&self) {
+        let entries = |part: &str| fs::read_dir(self.0.join(part)).into_iter().flatten().flatten();
+        for entry in entries("files").chain(entries("bin")) {
+            let used = entry.metadata().and_then(|facts| facts.modified());
+            let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
+            if age.is_some_and(|age| age > KEPT) {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        for entry in entries("work") {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "lock") {
+                let is_over = File::open(&path).is_ok_and(|lock| lock.try_lock().is_ok());
+                if is_over {
+                    let _ = fs::remove_dir_all(path.with_extension(""));
+                    let _ = fs::remove_file(path);
+                }
+            }
+        }
+    }
+
+    fn content(&self, hash: &str) -> PathBuf {
+        self.0.join("files").join(hash)
+    }
+
+    /// Returns which of these files it lacks.
+    pub(crate) fn lacks(&self, items: &[Item]) -> Vec<usize> {
+        let mut asked = BTreeSet::new();
+        let mut is_lacking = |item: &Item| match &item.kind {
+            Kind::File { size, hash, .. } => {
+                let has = self.content(hash).metadata().is_ok_and(|facts| facts.len() == *size);
+                !has && asked.insert(hash.clone())
+            }
+            Kind::Folder | Kind::Link(_) => false,
+        };
+        (0..items.len()).filter(|&index| is_lacking(&items[index])).collect()
+    }
+
+    /// Takes in the content of a file.
+    pub(crate) fn receive(&self, item: &Item, from: impl Read) -> Result<(), StoreError> {
+        let Kind::File { size, hash, .. } = &item.kind else { return Ok(()) };
+        let damaged = || StoreError::Damaged { path: item.path.clone() };
+        if !hash::is_hash(hash) {
+            return Err(damaged());
+        }
+        let path = self.content(hash);
+        let temporary = self.0.join("files").join(format!(".{}.new", std::process::id()));
+        let file = File::create(&temporary).map_err(writing(&temporary))?;
+        let received = hash::copy(from.take(*size), &file);
+        let result = match received {
+            Err(error) => Err(writing(&path)(error)),
+            Ok(got) if got == (hash.clone(), *size) => {
+                fs::rename(&temporary, &path).map_err(writing(&path))
+            }
+            Ok(_) => Err(damaged()),
+        };
+        if result.is_err() {
+            let _ = fs::remove_file(&temporary);
+        }
+        result
+    }
+
+    /// Makes the folder of a job with these files, of which the store has all.
+    pub(crate) fn set_up(&self, items: &[Item]) -> Result<WorkFolder, StoreError> {
+        let path = self.0.join("work").join(std::process::id().to_string());
+        let lock_path = path.with_extension("lock");
+        let lock = File::create(&lock_path).map_err(writing(&lock_path))?;
+        // Where files cannot be locked it is removed by who comes next, and not before.
+        let _ = lock.lock();
+        if path.exists() {
+            fs::remove_dir_all(&path).map_err(writing(&path))?;
+        }
+        make_folder(&path)?;
+        let work = WorkFolder { path, _lock: lock };
+        if let Some(item) = items.iter().find(|item| !item.is_confined()) {
+            return Err(StoreError::Path { path: item.path.clone() });
+        }
+        // Links come last, so that no file is put where one of them leads.
+        let (links, others): (Vec<&Item>, _) =
+            items.iter().partition(|item| matches!(item.kind, Kind::Link(_)));
+        for item in others.into_iter().chain(links) {
+            self.place(item, &work.at(&item.path))?;
+        }
+        Ok(work)
+    }
+
+    fn place(&self, item: &Item, at: &Path) -> Result<(), StoreError> {
+        let parent = if item.kind == Kind::Folder { Some(at) } else { at.parent() };
+        parent.map_or(Ok(()), make_folder)?;
+        match &item.kind {
+            Kind::Folder => Ok(()),
+            Kind::Link(to) => symlink(to, at).map_err(writing(at)),
+            Kind::File { size, hash, executable, modified } => {
+                let content = self.content(hash);
+                let from = File::open(&content).map_err(writing(&content))?;
+                // A job that runs again shows that its files are in use.
+                let _ = from.set_modified(SystemTime::now());
+                let to = File::create_new(at).map_err(writing(at))?;
+                let copied = hash::copy(from, &to).map_err(writing(at))?;
+                if copied != (hash.clone(), *size) {
+                    // The next job gets it anew.
+                    let _ = fs::remove_file(&content);
+                    return Err(StoreError::Damaged { path: item.path.clone() });
+                }
+                let mode = if *executable { 0o755 } else { 0o644 };
+                to.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(*modified))
+                    .and_then(|()| to.set_permissions(fs::Permissions::from_mode(mode)))
+                    .map_err(writing(at))
+            }
+        }
+    }
+}
+
+impl WorkFolder {
+    /// Returns where a path of the machine that asks is here.
+    pub(crate) fn at(&self, path: &Path) -> PathBuf {
+        self.path.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    /// Makes the folder that a path of the machine that asks leads to.
+    pub(crate) fn make(&self, path: &Path) -> Result<PathBuf, StoreError> {
+        let at = self.at(path);
+        make_folder(&at).map(|()| at)
+    }
+}
+
+fn make_folder(path: &Path) -> Result<(), StoreError> {
+    fs::create_dir_all(path).map_err(writing(path))
+}
+
+impl Drop for WorkFolder {
+    fn drop(&mut self) {
+        // What cannot be removed is removed by a later job.
+        if fs::remove_dir_all(&self.path).is_ok() {
+            let _ = fs::remove_file(self.path.with_extension("lock"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parcel::Parcel;
+
+    #[test]
+    fn files_are_received_once_and_put_where_they_belong() {
+        let scratch = tempfile::tempdir().unwrap();
+        let here = scratch.path().join("here");
+        fs::create_dir(&here).unwrap();
+        fs::write(here.join("one"), "same").unwrap();
+        fs::write(here.join("two"), "same").unwrap();
+        symlink("one", here.join("link")).unwrap();
+        let mut parcel = Parcel::new(&here);
+        parcel.add(&here).unwrap();
+        let items = parcel.items();
+        let store = Store::open(&scratch.path().join("there")).unwrap();
+        let lacking = store.lacks(&items);
+        // Both have the same content.
+        assert_eq!(lacking.len(), 1);
+        let item = &items[lacking[0]];
+        assert!(matches!(store.receive(item, &b"othr"[..]), Err(StoreError::Damaged { .. })));
+        assert!(matches!(store.receive(item, &b"sam"[..]), Err(StoreError::Damaged { .. })));
+        store.receive(item, &b"same and what follows"[..]).unwrap();
+        assert_eq!(store.lacks(&items), [0; 0]);
+        let work = store.set_up(&items).unwrap();
+        for name in ["one", "two", "link"] {
+            assert_eq!(fs::read_to_string(work.at(&here.join(name))).unwrap(), "same");
+        }
+        let path = work.path.clone();
+        // A job of another process leaves it alone.
+        Store::open(&scratch.path().join("there")).unwrap();
+        assert!(path.exists());
+        drop(work);
+        assert!(!path.exists() && !path.with_extension("lock").exists());
+    }
+
+    #[test]
+    fn a_copy_that_was_changed_is_not_used() {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::write(scratch.path().join("one"), "same").unwrap();
+        let mut parcel = Parcel::new(scratch.path());
+        parcel.add(Path::new("one")).unwrap();
+        let items = parcel.items();
+        let store = Store::open(&scratch.path().join("there")).unwrap();
+        store.receive(&items[0], &b"same"[..]).unwrap();
+        let content = fs::read_dir(scratch.path().join("there/files")).unwrap().next().unwrap();
+        fs::write(content.unwrap().path(), "evil").unwrap();
+        assert!(matches!(store.set_up(&items), Err(StoreError::Damaged { .. })));
+        assert_eq!(store.lacks(&items), [0]);
+    }
+
+    #[test]
+    fn nothing_is_put_outside() {
+        let scratch = tempfile::tempdir().unwrap();
+        let store = Store::open(scratch.path()).unwrap();
+        let item = Item { path: "/../../out".into(), kind: Kind::Folder };
+        assert!(matches!(store.set_up(&[item]), Err(StoreError::Path { .. })));
+        let out = Item { path: "/in".into(), kind: Kind::Link("/".into()) };
+        let below = Item { path: "/in/file".into(), kind: Kind::Folder };
+        // A link of the same job must not lead what comes after it outside.
+        assert!(store.set_up(&[out, below]).is_err());
+    }
+}
