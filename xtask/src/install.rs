@@ -32,6 +32,9 @@ const NEEDS: &[Need] = &[
     Need { program: "xxd", package: "xxd" },
     // Tests of `compare --rev`.
     Need { program: "git", package: "git" },
+    // Tests of `--on HOST`: ssh and its server, which one of them starts for itself, without a port.
+    Need { program: "ssh", package: "openssh-client" },
+    Need { program: "/usr/sbin/sshd", package: "openssh-server" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
     // out of the path, but this one of its package is in it.
     Need { program: "pg_lsclusters", package: "postgresql" },

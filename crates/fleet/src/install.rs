@@ -38,19 +38,19 @@ const FORBIDDEN: i32 = 126;
 pub(crate) fn install(ssh: &Ssh, step: &dyn Fn(Step<'_>)) -> Result<Installed, FleetError> {
     let own = |path: &Path, source| FleetError::Here { path: path.to_owned(), source };
     let host = ssh.host();
+    if let Some(becalm) = &host.becalm {
+        return Ok(look(ssh, None)?.installed(becalm.display().to_string()));
+    }
     let mut path = PathBuf::from("/proc/self/exe");
     let mut hash = hash_of(&path)?;
-    let mut found = look(ssh, &hash)?;
-    if found.architecture != std::env::consts::ARCH && host.becalm.is_none() {
-        let other = for_architecture(&found.architecture).ok_or_else(|| {
-            FleetError::Architecture { host: host.name.clone(), there: found.architecture.clone() }
+    let mut found = look(ssh, Some(&hash))?;
+    if found.architecture != std::env::consts::ARCH {
+        path = for_architecture(&found.architecture).ok_or_else(|| FleetError::Architecture {
+            host: host.name.clone(),
+            there: found.architecture.clone(),
         })?;
-        hash = hash_of(&other)?;
-        path = other;
-        found = look(ssh, &hash)?;
-    }
-    if let Some(becalm) = &host.becalm {
-        return Ok(found.installed(becalm.display().to_string()));
+        hash = hash_of(&path)?;
+        found = look(ssh, Some(&hash))?;
     }
     let becalm = format!("{}/{}", found.store.trim_end_matches('/'), name(&hash));
     if found.hash.as_deref() != Some(&hash) {
@@ -98,7 +98,8 @@ impl Found {
     }
 }
 
-fn look(ssh: &Ssh, hash: &str) -> Result<Found, FleetError> {
+/// Looks for the becalm of this hash, and where it could be.
+fn look(ssh: &Ssh, hash: Option<&str>) -> Result<Found, FleetError> {
     let given = ssh.host().folder.as_ref().map(|folder| folder.display().to_string());
     let given = given.unwrap_or_default();
     let script = format!(
@@ -110,10 +111,10 @@ store={store}
 echo "wanted $store"
 mkdir -p "$store/bin" && cd "$store" && [ -w bin ] || exit {NO_FOLDER}
 echo "store $(pwd -P)"
-[ ! -f {name} ] || echo "hash $(sha256sum < {name})"
+{hash_it}
 "#,
         store = shell_words::quote(&given),
-        name = name(hash),
+        hash_it = hash.map(hash_line).unwrap_or_default(),
     );
     let (output, ended) = ssh.script(&script)?;
     let host = ssh.host().name.clone();
@@ -146,6 +147,11 @@ echo "store $(pwd -P)"
         let text = if output.trim().is_empty() { &ended.text } else { &output };
         FleetError::Answer { host, text: crate::ssh::last_line(text) }
     })
+}
+
+/// Returns the line of a script that prints the hash of a becalm, if there is one.
+fn hash_line(hash: &str) -> String {
+    format!("[ ! -f {0} ] || echo \"hash $(sha256sum < {0})\"", name(hash))
 }
 
 fn copy(

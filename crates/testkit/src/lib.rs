@@ -10,6 +10,7 @@ mod postgres;
 mod process;
 mod redact;
 mod skip;
+mod ssh;
 mod tree;
 mod wait;
 
@@ -24,5 +25,6 @@ pub use postgres::{PostgresServer, postgres};
 pub use process::{Sleeper, write_program};
 pub use redact::redact;
 pub use skip::skipped;
+pub use ssh::SshHost;
 pub use tree::FakeTree;
 pub use wait::wait_until;

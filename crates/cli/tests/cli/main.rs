@@ -17,6 +17,7 @@ mod corpus;
 mod deciding;
 mod degraded;
 mod disturbed;
+mod elsewhere;
 mod exec;
 mod export;
 mod failures;

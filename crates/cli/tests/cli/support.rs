@@ -123,13 +123,20 @@ pub(crate) fn wait_for_lines(path: &Path, lines: usize) {
 
 /// Returns the processes whose command line names this text.
 pub(crate) fn processes_that_name(text: &str) -> Vec<String> {
+    numbered_processes_that_name(text).into_iter().map(|(_, line)| line).collect()
+}
+
+/// The same with their numbers.
+pub(crate) fn numbered_processes_that_name(text: &str) -> Vec<(u32, String)> {
     let entries = std::fs::read_dir("/proc").expect("Linux has /proc");
     entries
         .flatten()
-        .filter(|entry| entry.file_name().to_string_lossy().bytes().all(|b| b.is_ascii_digit()))
-        .filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
-        .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
-        .filter(|line| line.contains(text))
+        .filter_map(|entry| {
+            let number = entry.file_name().to_str()?.parse().ok()?;
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            Some((number, String::from_utf8_lossy(&line).replace('\0', " ")))
+        })
+        .filter(|(_, line)| line.contains(text))
         .collect()
 }
 
