@@ -65,6 +65,7 @@ enum Command {
     Tune(Box<commands::tune::Args>),
     Restore(commands::restore::Args),
     Services(commands::services::Args),
+    Hosts(commands::hosts::Args),
     Noise(commands::noise::Args),
     Guardian(commands::guardian::Args),
     FarEnd(commands::far_end::Args),
@@ -133,6 +134,8 @@ impl Command {
             | Self::Completions(_)
             | Self::FarEnd(_)
             | Self::Help(_) => Rights::User,
+            // At the far end it says whether there is a steward.
+            Self::Hosts(_) => Rights::Steward,
         }
     }
 }
@@ -315,6 +318,7 @@ fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         Command::Check(args) => commands::check::run(&args, ui),
         Command::Tune(args) => commands::tune::run(&args, ui),
         Command::Services(args) => commands::services::run(&args, ui),
+        Command::Hosts(args) => commands::hosts::run(&args, ui),
         Command::Noise(args) => commands::noise::run(&args, given, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),

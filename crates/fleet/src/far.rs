@@ -116,7 +116,7 @@ impl FarEnd {
         let work = store.set_up(&job.items)?;
         let path = work.make(&job.folder)?;
         std::env::set_current_dir(&path).map_err(|source| FarError::Folder { path, source })?;
-        std::thread::spawn(move || listen(self.input, interrupt));
+        std::thread::spawn(move || listen(self.input, interrupt, SILENCE));
         Ok(Received { work })
     }
 }
@@ -139,11 +139,11 @@ impl Received {
 }
 
 /// Raises the flag for each signal that is passed on, and when the near end is gone.
-fn listen(mut input: BufReader<File>, interrupt: &Interrupt) {
+fn listen(mut input: BufReader<File>, interrupt: &Interrupt, silence: Duration) {
     loop {
         if input.buffer().is_empty() {
             let mut entries = [poll::Entry::readable(input.get_ref())];
-            let waited = poll::wait(&mut entries, Some(SILENCE));
+            let waited = poll::wait(&mut entries, Some(silence));
             if waited.is_err() || !entries[0].is_ready() {
                 return interrupt.raise(HANG_UP);
             }
@@ -154,5 +154,45 @@ fn listen(mut input: BufReader<File>, interrupt: &Interrupt) {
             Ok((1.., Ok(Call::Signal(signal)))) => interrupt.raise(signal),
             _ => return interrupt.raise(HANG_UP),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+    use std::os::fd::OwnedFd;
+
+    fn ends() -> (BufReader<File>, std::io::PipeWriter) {
+        let (reader, writer) = std::io::pipe().unwrap();
+        (BufReader::new(File::from(OwnedFd::from(reader))), writer)
+    }
+
+    #[test]
+    fn signals_are_passed_on_until_the_near_end_is_gone() {
+        let (input, mut writer) = ends();
+        let interrupt = Interrupt::new().unwrap();
+        writer.write_all(Call::Alive.line().as_bytes()).unwrap();
+        writer.write_all(Call::Signal(15).line().as_bytes()).unwrap();
+        drop(writer);
+        listen(input, &interrupt, SILENCE);
+        assert_eq!((interrupt.signal(), interrupt.times()), (Some(15), 2));
+    }
+
+    #[test]
+    fn one_that_is_silent_is_gone() {
+        let (input, _writer) = ends();
+        let interrupt = Interrupt::new().unwrap();
+        listen(input, &interrupt, Duration::from_millis(1));
+        assert_eq!(interrupt.signal(), Some(HANG_UP));
+    }
+
+    #[test]
+    fn one_that_says_something_else_is_gone() {
+        let (input, mut writer) = ends();
+        let interrupt = Interrupt::new().unwrap();
+        writer.write_all(b"hello\n").unwrap();
+        listen(input, &interrupt, SILENCE);
+        assert_eq!(interrupt.signal(), Some(HANG_UP));
     }
 }

@@ -58,7 +58,7 @@ pub use huge_pages::huge_pages;
 pub use lease::{Leased, Leases, leased, shared};
 pub use page_cache::drop_page_cache;
 pub use remembered::{MitigationEffects, NoiseRanking, Rank};
-pub use steward::acts_for_caller;
+pub use steward::{acts_for_caller, may_act_as_root};
 pub use sysroot::{Kernel, Reading, SysRoot};
 pub use topology::{
     Cache, CacheContent, Core, CoreKind, Cpu, Device, DeviceKind, Group, MemoryKind, Node,

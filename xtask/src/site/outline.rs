@@ -29,6 +29,7 @@ pub(super) const GROUPS: [Group; 5] = [
             "docs/CI.md",
             "docs/NOISE.md",
             "docs/MACHINE.md",
+            "docs/ELSEWHERE.md",
         ],
     },
     Group {

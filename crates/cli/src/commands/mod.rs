@@ -17,6 +17,7 @@ pub(crate) mod guardian;
 pub(crate) mod help;
 pub(crate) mod hist;
 pub(crate) mod history;
+pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod machine;

@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use becalm_fleet::{Around, Frame, Outcome, Output, Parcel};
+use becalm_fleet::{Around, Frame, Host, Outcome, Output, Parcel};
 use becalm_model::terms::Exports;
+use becalm_model::wire::HostStatus;
 use becalm_session::{disturbed_runs, files, own_record};
 use clap::ArgMatches;
 
@@ -97,6 +98,25 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
         Some(error) => Err(CommandError { exit, ..error }),
         None => Ok(exit),
     }
+}
+
+/// Asks a host how it is.
+pub(crate) fn status(host: &Host, ui: &Ui) -> Result<HostStatus, CommandError> {
+    let interrupt = interrupt()?;
+    let connection = connect(host, ui)?;
+    let answer = RefCell::new(String::new());
+    let hear = |frame| {
+        if let Frame::Print(text) = frame {
+            answer.borrow_mut().push_str(&text);
+        }
+    };
+    let around = Around { interrupt, step: &|_| (), hear: &hear };
+    let arguments = vec!["hosts".to_owned(), "--here".to_owned()];
+    let parcel = Parcel::new(&folder()?);
+    connection.command(arguments, &parcel, Vec::new(), ui.terminal(), around)?;
+    serde_json::from_str(&answer.into_inner()).map_err(|error| {
+        CommandError::measure(format!("{} does not say how it is: {error}", host.name))
+    })
 }
 
 /// What has arrived beside what was shown.

@@ -1,6 +1,7 @@
 //! `--on HOST`: sessions and other commands on another machine.
 
 mod command;
+mod floors;
 mod printed;
 mod session;
 
@@ -10,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use becalm_fleet::{Connection, Frame, Host, Hosts, Step};
 
+pub(crate) use self::command::status;
 pub(crate) use self::command::{Asked, on_host};
+pub(crate) use self::floors::floors;
 use self::printed::printed;
 pub(crate) use self::session::conduct;
 use crate::error::CommandError;

@@ -8,6 +8,7 @@ use becalm_model::terms::Elsewhere;
 use becalm_model::{Record, SessionNote};
 use becalm_session::{Event, Request, SessionLog, own_record, set_aside};
 
+use super::floors;
 use super::{Steps, connect, folder, host, printed, shown};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -109,6 +110,7 @@ fn measured(
         CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
     })?;
     note_host(&mut record, host);
+    floors::keep(host, &record);
     let failure = failure.map(|(message, hints)| super::error(&message, &hints));
     let left_out = left_out.iter().map(|how| printed(how.as_bytes())).collect();
     Ok(Measured { record, failure, at_fault, left_out, log, signal, is_machine_changed })

@@ -9,7 +9,17 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Over time", &["history", "changes", "gate", "ci"]),
     (
         "The machine",
-        &["check", "tune", "restore", "noise", "services", "topology", "boot-params", "machine"],
+        &[
+            "check",
+            "tune",
+            "restore",
+            "noise",
+            "services",
+            "topology",
+            "boot-params",
+            "machine",
+            "hosts",
+        ],
     ),
     ("More", &["exec", "workload", "schema", "completions", "help"]),
 ];

@@ -1,7 +1,7 @@
 //! `-h` of the commands that measure: the flags that people use, a line each. `--help` has them all.
 
 /// The flags that `-h` shows, by their name in the code, each with its line.
-const USED: [(&str, &str); 24] = [
+const USED: [(&str, &str); 25] = [
     ("aa", "Compare a command with itself: how small a change is detectable?"),
     ("margin", "Smallest relative change that matters [default: 1%]"),
     ("rev", "Compare revisions (twice): branch, tag, commit, or `.`"),
@@ -21,6 +21,7 @@ const USED: [(&str, &str); 24] = [
     ("ignore_failure", "Use runs that fail; with CODES, only these exit codes"),
     ("isolate", "Keep everything else off their CPUs (needs root)"),
     ("tune", "Quiet the machine meanwhile: safe or strict (needs root)"),
+    ("on", "Measure on another machine, by ssh"),
     ("verbose", "Print everything, as `becalm show` does afterwards"),
     ("json", "Print the record as JSON"),
     ("export_json", "Save the record, which `becalm show`, `diff` and others read"),

@@ -99,6 +99,11 @@ pub fn acts_for_caller() -> bool {
     ACTING.load(Ordering::Relaxed)
 }
 
+/// Says whether this process may change the machine: as root, or through a steward.
+pub fn may_act_as_root() -> bool {
+    acts_for_caller() || becalm_kernel::user::effective_uid() == 0
+}
+
 /// Returns which process this one is the steward of; 0 where it is none.
 pub(crate) fn served() -> u32 {
     SERVED.load(Ordering::Relaxed)

@@ -12,6 +12,7 @@ mod document;
 mod earlier;
 mod gate;
 mod history;
+mod hosts;
 mod journal;
 mod log;
 mod machine_service;
@@ -52,6 +53,7 @@ pub use document::{
 };
 pub use gate::{GateDocument, GateResultDocument, gate_document};
 pub use history::{HistoryDocument, HistoryEntryDocument, HistorySeriesDocument};
+pub use hosts::{HostDocument, HostFloor, HostStatus, HostsDocument};
 pub use journal::{
     Holder, Journal, JournalError, JournalHeader, JournalLine, boot_of_journal, read_journal,
 };
@@ -73,9 +75,9 @@ pub use reproduce::{
 pub use schema::{
     ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA, CI_SCHEMA,
     COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, GATE_SCHEMA, HISTORY_SCHEMA,
-    IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA,
-    REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA,
-    TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA,
+    HOSTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA,
+    PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA,
+    TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};

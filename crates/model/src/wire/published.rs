@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::{
     BisectDocument, BootDocument, ChangesDocument, CheckDocument, CiDocument, CpuNoiseDocument,
-    DiffDocument, Document, GateDocument, HistoryDocument, MachineServiceDocument, PlanDocument,
-    ProbeDocument, ReproduceDocument, ServicesDocument, StatsDocument, SteadyDocument,
-    SuiteDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
+    DiffDocument, Document, GateDocument, HistoryDocument, HostsDocument, MachineServiceDocument,
+    PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument, StatsDocument,
+    SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
 
@@ -26,6 +26,7 @@ const PUBLISHED: &[Published] = &[
     ("changes", of::<ChangesDocument>),
     ("gate", of::<GateDocument>),
     ("history", of::<HistoryDocument>),
+    ("hosts", of::<HostsDocument>),
     ("machine-service", of::<MachineServiceDocument>),
     ("noise-ablate", of::<AblateDocument>),
     ("noise-probe", of::<ProbeDocument>),

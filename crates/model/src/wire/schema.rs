@@ -45,6 +45,8 @@ pub const PLAN_SCHEMA: &str = "becalm/plan/1";
 pub const MACHINE_SERVICE_SCHEMA: &str = "becalm/machine-service/1";
 /// What `becalm services --json` prints.
 pub const SERVICES_SCHEMA: &str = "becalm/services/1";
+/// Version of the document that `becalm hosts` prints.
+pub const HOSTS_SCHEMA: &str = "becalm/hosts/1";
 /// What `becalm stats --json` prints.
 pub const STATS_SCHEMA: &str = "becalm/stats/1";
 /// What `becalm stats --steady --json` prints.

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::Reach;
-use crate::support::{Measures, T, env, json, prints};
+use crate::support::{Measures, T, env, git, has_git, json, prints};
 
 /// What a comparison of exact numbers prints of them: the verdict, the row of the table and the picture.
 fn of_exact_numbers(text: &str) -> Vec<&str> {
@@ -215,4 +215,67 @@ fn what_stays_here_is_refused() {
     refused(&["--output", "out.txt", "--", "./old"], "--output out.txt would be written");
     let output = env.measure(&["--on", "nowhere.invalid", "--send", "missing", "--", "./old"]);
     assert!(output.exits_with(4).stderr.contains("work/missing"));
+}
+
+#[test]
+fn hosts_are_listed_and_checked() {
+    let Some(reach) = Reach::with_becalm("hosts_are_listed") else { return };
+    let env = &reach.env;
+    env.script("old", "");
+    env.script("new", ":");
+    let _ = env.compare(&["--on", "bench", "--rounds", "8", "./old", "./new"]);
+    let listed = json(&env.run(["hosts", "--json"]).exits_with(0).stdout);
+    assert_eq!(listed["hosts"][0]["name"], "bench");
+    assert!(listed["hosts"][0]["noise_floor"]["change"].is_f64(), "{listed}");
+    assert!(listed["hosts"][0]["status"].is_null());
+    let checked = env.run(["hosts", "--check"]).exits_with(0);
+    assert!(
+        checked.stdout.contains("free") && checked.stdout.contains("bench"),
+        "{}",
+        checked.stdout
+    );
+    reach.host.refuse();
+    let refused = env.run(["hosts", "bench", "--check"]).exits_with(1);
+    assert!(refused.stdout.contains("refuses the login"), "{}", refused.stdout);
+}
+
+#[test]
+fn revisions_are_built_here_and_measured_there() {
+    let Some(reach) = Reach::with_becalm("revisions_on_a_host") else { return };
+    let env = &reach.env;
+    if !has_git("revisions_on_a_host") {
+        return;
+    }
+    git(env, &["init", "-q"]);
+    for (number, title) in [("1000", "first"), ("1030", "slower")] {
+        env.script("program", &format!("cat data; {}", prints(number)));
+        env.write("data", title);
+        env.write(".gitignore", "*.json\n");
+        git(env, &["add", "program", "data", ".gitignore"]);
+        git(env, &["commit", "-q", "-m", title]);
+    }
+    let common = ["--on", "bench", "--rounds", "6", "--metric", T, "--export-json", "r.json"];
+    let build =
+        ["--build", "cp program app", "--rev", "HEAD~1", "--rev", "HEAD", "--", "./app", "data"];
+    let output = env.compare(&[&common[..], &build[..]].concat()).exits_with(0);
+    assert!(output.stdout.contains("3.00 % slower than A on t (exact)"), "{}", output.stdout);
+    let record = env.record("r.json");
+    assert!(record["subjects"][1]["revision"]["commit"].is_string(), "{record}");
+    assert!(reach.stored("work").is_empty());
+    let search = [
+        "bisect",
+        "--on",
+        "bench",
+        "--metric",
+        T,
+        "--build",
+        "cp program app",
+        "HEAD~1",
+        "HEAD",
+        "--",
+        "./app",
+        "data",
+    ];
+    let found = env.run(search).exits_with(0);
+    assert!(found.stdout.contains("slower"), "{}", found.stdout);
 }
