@@ -20,6 +20,8 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/cli/resume.rs", 2),
             ("crates/cli/tests/cli/service.rs", 3),
             ("crates/cli/tests/cli/tune.rs", 2),
+            ("crates/fleet/src/near.rs", 3),
+            ("crates/fleet/src/writer.rs", 1),
             ("crates/kernel/src/wait.rs", 1),
             ("crates/lab/src/probe/siblings.rs", 1),
             ("crates/machine/src/service/serve.rs", 1),
@@ -84,6 +86,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         &[
             ("crates/cli/tests/cli/bisect.rs", 1),
             ("crates/cli/tests/cli/deciding.rs", 7),
+            ("crates/cli/tests/cli/elsewhere/cuts.rs", 2),
             ("crates/cli/tests/cli/failures.rs", 4),
             ("crates/cli/tests/cli/gate.rs", 3),
             ("crates/cli/tests/cli/output.rs", 2),

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use crate::workspace::root;
 
 /// Files that do both.
-const BOTH: [(&str, &str); 4] = [
+const BOTH: [(&str, &str); 5] = [
+    ("fleet/src/install.rs", "the program of becalm's own process, which it copies"),
     ("runner/src/launch.rs", "a file about becalm's own process, part of handling a process"),
     ("runner/src/main_thread.rs", "a file about the process that has just ended, likewise"),
     (
@@ -90,9 +91,15 @@ fn only_values_of_the_model_can_be_written() {
     strays.sort();
     // What becalm and its steward say to each other is no document: both are the same program.
     strays.retain(|name| !SAID_TO_THE_STEWARD.contains(&name.as_str()));
+    // The same holds for the two ends of a connection.
+    strays.retain(|name| !SAID_TO_THE_OTHER_END.contains(&name.as_str()));
     // They write any line and any document of the model's.
     assert_eq!(strays, ["cli/src/ui.rs"]);
 }
+
+/// Files with values that one end of a connection sends to the other.
+const SAID_TO_THE_OTHER_END: [&str; 3] =
+    ["fleet/src/frame.rs", "fleet/src/job.rs", "fleet/src/parcel.rs"];
 
 /// Files with values that go to the steward and come back from it.
 const SAID_TO_THE_STEWARD: [&str; 21] = [

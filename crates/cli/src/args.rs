@@ -107,7 +107,9 @@ impl Command {
             | Self::Plan(_)
             | Self::Timeit(_)
             | Self::Demo(_)
-            | Self::Tune(_) => Rights::Steward,
+            | Self::Tune(_)
+            // At the far end it says whether there is a steward.
+            | Self::Hosts(_) => Rights::Steward,
             Self::Exec(_) => Rights::Placement,
             Self::Noise(args) => args.rights(),
             Self::Check(args) => Rights::to_look_at(&args.root),
@@ -134,8 +136,6 @@ impl Command {
             | Self::Completions(_)
             | Self::FarEnd(_)
             | Self::Help(_) => Rights::User,
-            // At the far end it says whether there is a steward.
-            Self::Hosts(_) => Rights::Steward,
         }
     }
 }

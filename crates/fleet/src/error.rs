@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use crate::hosts::HostsError;
 use crate::parcel::ParcelError;
-use crate::request::NotPortable;
 
 /// Why something cannot be done on another machine. The host is what the user calls it.
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +39,7 @@ pub enum FleetError {
         text: String,
     },
     /// It is not Linux.
-    #[error("{host} runs {system}; becalm measures on Linux only")]
+    #[error("{host} is a {system} machine; becalm measures on Linux only")]
     NotLinux {
         /// The host.
         host: String,
@@ -123,4 +122,21 @@ pub enum FleetError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+/// Why a session cannot be carried out on another machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NotPortable {
+    /// A build command changes files here.
+    #[error("--build builds here, and --on runs programs elsewhere")]
+    Build,
+    /// Several layouts of a program.
+    #[error("--on does not send several layouts of a program")]
+    Layouts,
+    /// The output would stay there.
+    #[error("--output {0} would be written on the other machine and removed with the session")]
+    Output(String),
+    /// A program that is not here.
+    #[error("{} does not exist here, so it cannot be sent", .0.display())]
+    Missing(PathBuf),
 }

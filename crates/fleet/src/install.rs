@@ -9,8 +9,8 @@ use std::time::SystemTime;
 
 use crate::error::FleetError;
 use crate::hash;
-use crate::near::Step;
 use crate::ssh::{Ended, Ssh};
+use crate::step::Step;
 
 /// A becalm that is ready to be started on another machine.
 #[derive(Debug, Clone, PartialEq, Eq)]

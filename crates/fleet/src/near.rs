@@ -15,6 +15,7 @@ use crate::job::{Job, Output, Terminal, Work};
 use crate::parcel::{Item, Parcel};
 use crate::request::Errand;
 use crate::ssh::Ssh;
+use crate::step::Step;
 
 /// How often the far end hears that this one is alive. It gives up after [`crate::far::SILENCE`].
 const HEARTBEAT: Duration = Duration::from_secs(10);
@@ -24,27 +25,6 @@ const LATENCY: Duration = Duration::from_millis(50);
 
 /// Longest frame, in bytes: a whole record may be one.
 const LONGEST: u64 = 1 << 30;
-
-/// What happens before the far end reports, and beside that.
-#[derive(Debug, Clone, Copy)]
-pub enum Step<'a> {
-    /// becalm is copied to the host.
-    Installing {
-        /// Bytes that are sent.
-        sent: u64,
-        /// Bytes of all.
-        size: u64,
-    },
-    /// The files of the job are sent.
-    Sending {
-        /// Bytes that are sent.
-        sent: u64,
-        /// Bytes of all that the host lacks.
-        size: u64,
-    },
-    /// The subjects, or `ssh` itself, wrote this to standard error.
-    Output(&'a [u8]),
-}
 
 /// A host that is ready for jobs.
 #[derive(Debug)]

@@ -7,27 +7,10 @@ use becalm_model::{Record, Subject, wire};
 use becalm_session::suite::{SuiteError, SuiteFile, SuitePlan};
 use becalm_session::{Builds, Request, Stand, Tracing, changed_since, longest_log, own_record};
 
-use crate::error::FleetError;
+use crate::error::{FleetError, NotPortable};
 use crate::job::{SessionWork, StandWork};
 use crate::parcel::Parcel;
 use crate::store::{StoreError, WorkFolder};
-
-/// Why a session cannot be carried out on another machine.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotPortable {
-    /// A build command changes files here.
-    #[error("--build builds here, and --on runs programs elsewhere")]
-    Build,
-    /// Several layouts of a program.
-    #[error("--on does not send several layouts of a program")]
-    Layouts,
-    /// The output would stay there.
-    #[error("--output {0} would be written on the other machine and removed with the session")]
-    Output(String),
-    /// A program that is not here.
-    #[error("{} does not exist here, so it cannot be sent", .0.display())]
-    Missing(PathBuf),
-}
 
 /// What is sent.
 #[derive(Debug)]

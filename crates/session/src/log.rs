@@ -32,7 +32,7 @@ impl LogLines {
     /// already has.
     pub fn begin(record: &Record) -> (Self, String) {
         let mut lines = Self { metrics: record.metrics.len() };
-        let mut text = line(&wire::log_header(record));
+        let mut text = line(serde_json::to_string(&wire::log_header(record)));
         for run in &record.runs {
             text += &lines.of_run(&record.metrics, run);
         }
@@ -43,19 +43,22 @@ impl LogLines {
     pub fn of_run(&mut self, metrics: &[Metric], run: &Run) -> String {
         let new = &metrics[self.metrics.min(metrics.len())..];
         self.metrics = self.metrics.max(metrics.len());
-        let mut text: String = new.iter().map(|metric| line(&wire::log_metric(metric))).collect();
-        text += &line(&wire::log_run(metrics, run));
+        let mut text: String = new
+            .iter()
+            .map(|metric| line(serde_json::to_string(&wire::log_metric(metric))))
+            .collect();
+        text += &line(serde_json::to_string(&wire::log_run(metrics, run)));
         text
     }
 
     /// Returns the line that discards a round, whose runs the log has already.
     pub fn of_discarded(discarded_round: u32) -> String {
-        line(&wire::LogDiscard { discarded_round })
+        line(serde_json::to_string(&wire::LogDiscard { discarded_round }))
     }
 }
 
-fn line(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("numbers and text can be written") + "\n"
+fn line(json: serde_json::Result<String>) -> String {
+    json.expect("numbers and text can be written") + "\n"
 }
 
 /// A log that is being written.

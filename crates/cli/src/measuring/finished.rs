@@ -6,23 +6,18 @@ use becalm_fleet::{Frame, Outcome};
 use becalm_model::terms::Exports;
 use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, counted, with_causes};
 use becalm_report::{limit_sentence, note_sentence, own_timing};
-use becalm_runner::Interrupt;
 use becalm_runner::rounds::{RunError, SessionError};
 use becalm_session::{Request, Session, SessionLog, disturbed_runs, files};
 
 use super::export::{check_exports, export, remember, without_those_that_stay};
-use super::listener::with_listener;
+use super::listener::{interrupt, with_listener};
+use super::measured::Measured;
 use super::traced;
 use crate::elsewhere;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::records;
 use crate::ui::Ui;
-
-/// Handles the signals that ask becalm to stop.
-pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
-    Ok(Interrupt::install().map_err(becalm_session::Error::Signals)?)
-}
 
 /// Carries out a session, here or on the host that its terms name, and writes the files that they ask for.
 pub(crate) fn conduct(request: Request, ui: &Ui) -> Result<Finished, CommandError> {
@@ -62,25 +57,6 @@ fn here(request: Request, ui: &Ui) -> Result<Measured, CommandError> {
     let harness = own_timing(&record.conditions.harness);
     let failure = failure(result, cleaned, harness.as_deref());
     Ok(Measured { record, failure, at_fault, left_out, log, signal, is_machine_changed })
-}
-
-/// What a session has measured, wherever it ran, before anything of it is saved.
-#[derive(Debug)]
-pub(crate) struct Measured {
-    /// Everything that was measured.
-    pub(crate) record: Record,
-    /// What ended it early.
-    pub(crate) failure: Option<CommandError>,
-    /// The name of the subject whose program caused that, if one did.
-    pub(crate) at_fault: Option<String>,
-    /// Failures of subjects without which the session continued.
-    pub(crate) left_out: Vec<String>,
-    /// Its log, if there is one here.
-    pub(crate) log: Option<SessionLog>,
-    /// The signal that ended it.
-    pub(crate) signal: Option<i32>,
-    /// Whether a setting of the machine could not be put back; this was reported when it happened.
-    pub(crate) is_machine_changed: bool,
 }
 
 impl Measured {

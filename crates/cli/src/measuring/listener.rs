@@ -4,12 +4,19 @@ use std::cell::RefCell;
 
 use becalm_machine::service::TimeUp;
 use becalm_report::{confidence_in_words, limit_sentence, note_sentence, outlook_text, printable};
+use becalm_runner::Interrupt;
 use becalm_session::{Commit, Event, Listener, SearchEvent, failures};
 
 use super::progress::ProgressLine;
+use crate::error::CommandError;
 use crate::tuning;
 use crate::ui::Ui;
 use becalm_model::{SessionLimit, counted};
+
+/// Handles the signals that ask becalm to stop.
+pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
+    Ok(Interrupt::install().map_err(becalm_session::Error::Signals)?)
+}
 
 /// Does something and shows each of its events.
 pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) -> T {

@@ -3,12 +3,14 @@
 mod export;
 mod finished;
 mod listener;
+mod measured;
 mod progress;
 mod resumed;
 mod traced;
 
 pub(crate) use export::{check_exports, export, remember};
-pub(crate) use finished::{Finished, Measured, conduct, interrupt};
-pub(crate) use listener::with_listener;
+pub(crate) use finished::{Finished, conduct};
+pub(crate) use listener::{interrupt, with_listener};
+pub(crate) use measured::Measured;
 pub(crate) use resumed::{Resumed, begun, merged};
 pub(crate) use traced::{text as traced_text, with_notes as with_traced_notes};
