@@ -12,6 +12,7 @@ use std::time::Duration;
 use becalm_kernel::descriptor::take_standard_streams;
 use becalm_kernel::interrupt::Interrupt;
 use becalm_kernel::poll;
+use becalm_kernel::process::set_variables;
 use becalm_session::Request;
 
 use crate::frame::{Call, Frame};
@@ -25,6 +26,10 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(60);
 
 /// The signal that a session gets whose user is gone.
 const HANG_UP: i32 = 1;
+
+/// Variables by which each connection differs from the last one. Subjects must not: the size of the environment moves their
+/// stack.
+const OF_CONNECTION: [&str; 3] = ["SSH_CLIENT", "SSH_CONNECTION", "SSH_TTY"];
 
 /// Longest job, in bytes: it may have a whole record.
 const LONGEST: u64 = 1 << 30;
@@ -71,8 +76,9 @@ pub struct Received {
 }
 
 impl FarEnd {
-    /// Takes the streams of this process.
+    /// Takes the streams of this process, which has one thread yet.
     pub fn start() -> Result<Self, FarError> {
+        set_variables(OF_CONNECTION.map(|name| (name.into(), None)));
         let (input, output) = take_standard_streams().map_err(FarError::Stream)?;
         let writer = FrameWriter::new(output).map_err(FarError::Stream)?;
         // It lives as long as the process, like the streams that it writes to.

@@ -260,7 +260,7 @@ fn revisions_are_built_here_and_measured_there() {
     let output = env.compare(&[&common[..], &build[..]].concat()).exits_with(0);
     assert!(output.stdout.contains("3.00 % slower than A on t (exact)"), "{}", output.stdout);
     let record = env.record("r.json");
-    assert!(record["subjects"][1]["revision"]["commit"].is_string(), "{record}");
+    assert!(record["subjects"][1]["revision"]["built"].is_string());
     assert!(reach.stored("work").is_empty());
     let search = [
         "bisect",
@@ -270,7 +270,9 @@ fn revisions_are_built_here_and_measured_there() {
         T,
         "--build",
         "cp program app",
+        "--good",
         "HEAD~1",
+        "--bad",
         "HEAD",
         "--",
         "./app",
