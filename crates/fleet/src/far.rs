@@ -13,6 +13,7 @@ use becalm_kernel::descriptor::take_standard_streams;
 use becalm_kernel::interrupt::Interrupt;
 use becalm_kernel::poll;
 use becalm_kernel::process::set_variables;
+use becalm_kernel::user::effective_uid;
 use becalm_session::Request;
 
 use crate::frame::{Call, Frame};
@@ -83,7 +84,8 @@ impl FarEnd {
         let writer = FrameWriter::new(output).map_err(FarError::Stream)?;
         // It lives as long as the process, like the streams that it writes to.
         let writer: &'static FrameWriter = Box::leak(Box::new(writer));
-        writer.send(&Frame::Hello { version: env!("CARGO_PKG_VERSION").to_owned() });
+        let version = env!("CARGO_PKG_VERSION").to_owned();
+        writer.send(&Frame::Hello { version, root: effective_uid() == 0 });
         Ok(Self { input: BufReader::new(input.into()), writer })
     }
 

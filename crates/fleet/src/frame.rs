@@ -10,6 +10,9 @@ pub enum Frame {
     Hello {
         /// Its version.
         version: String,
+        /// Whether it may act as root.
+        #[serde(default)]
+        root: bool,
     },
     /// It lacks these files of the job, by their place in its list.
     Wants(Vec<usize>),

@@ -91,8 +91,12 @@ impl Connection {
     fn carry_out(&self, job: Job, wants_root: bool, around: Around<'_>) -> Result<u8, FleetError> {
         let mut talk = Talk::start(&self.ssh, &self.installed.becalm, wants_root, around)?;
         match talk.next()? {
-            Frame::Hello { version } if version == job.version => {}
-            Frame::Hello { version } => {
+            Frame::Hello { version, root } if version == job.version => {
+                if wants_root && !root {
+                    (talk.around.step)(Step::NotRoot);
+                }
+            }
+            Frame::Hello { version, .. } => {
                 let host = self.host().name.clone();
                 return Err(FleetError::Version { host, there: version, here: job.version });
             }

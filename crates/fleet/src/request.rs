@@ -24,9 +24,14 @@ pub struct Errand {
 }
 
 impl Errand {
+    /// Refuses a session that cannot be carried out elsewhere. It reads no file, and so may come before the connection.
+    pub fn check(request: &Request) -> Result<(), NotPortable> {
+        refuse_what_stays(request)
+    }
+
     /// Packs the session of a request whose terms say that it runs elsewhere; `folder` is the present one.
     pub fn pack(mut request: Request, folder: &Path) -> Result<Self, FleetError> {
-        refuse_what_stays(&request)?;
+        Self::check(&request)?;
         make_relative(&mut request.terms, folder);
         let mut parcel = Parcel::new(folder);
         add_files(&mut request, &mut parcel)?;

@@ -17,6 +17,8 @@ pub enum Step<'a> {
         /// Bytes of all that the host lacks.
         size: u64,
     },
+    /// The job asks for what root does, and becalm may not act as root there.
+    NotRoot,
     /// The subjects, or `ssh` itself, wrote this to standard error.
     Output(&'a [u8]),
 }

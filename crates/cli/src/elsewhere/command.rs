@@ -60,6 +60,8 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
     let interrupt = interrupt()?;
     let host = host(&asked.host)?;
     let folder = folder()?;
+    let connection = connect(&host, ui)?;
+    ui.progress_line("reading the files to send");
     let mut parcel = Parcel::new(&folder);
     for path in &asked.send {
         parcel.add(path)?;
@@ -76,7 +78,6 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
         }
     }
     let arguments = with_relative(&without_host(given), &asked.outputs, &folder);
-    let connection = connect(&host, ui)?;
     let steps = Steps::new(&host, ui);
     let arrived = RefCell::new(Arrived::default());
     let hear = |frame| arrived.borrow_mut().take(frame, ui);

@@ -5,7 +5,7 @@ mod floors;
 mod printed;
 mod session;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use self::printed::printed;
 pub(crate) use self::session::conduct;
 use crate::error::CommandError;
 use crate::ui::Ui;
+use becalm_model::{Limit, Record, SessionLimit};
 
 /// Returns the host that the user calls by this name.
 pub(crate) fn host(name: &str) -> Result<Host, CommandError> {
@@ -62,17 +63,32 @@ struct Steps<'a> {
     host: &'a Host,
     ui: &'a Ui,
     drawn: RefCell<Option<Instant>>,
+    is_not_root: Cell<bool>,
 }
 
 impl<'a> Steps<'a> {
     fn new(host: &'a Host, ui: &'a Ui) -> Self {
-        Self { host, ui, drawn: RefCell::new(None) }
+        Self { host, ui, drawn: RefCell::new(None), is_not_root: Cell::new(false) }
+    }
+
+    /// Says how the user gets what was asked for, after a session that could not tune the machine.
+    fn advise(&self, record: &Record) {
+        let is_not_tuned =
+            |limit: &Limit| matches!(limit, Limit::Session(SessionLimit::NotTuned { .. }));
+        if self.is_not_root.get() && record.conditions.limits.iter().any(is_not_tuned) {
+            self.ui.say(format!(
+                "hint: becalm asks `sudo -n` on {0}, which refuses: allow it there, or let its administrator run `becalm \
+                 machine service install`",
+                self.host.name
+            ));
+        }
     }
 
     fn show(&self, step: Step<'_>) {
         const INTERVAL: Duration = Duration::from_millis(100);
         let (what, sent, size) = match step {
             Step::Output(bytes) => return self.ui.pass_on_errors(&printed(bytes)),
+            Step::NotRoot => return self.is_not_root.set(true),
             Step::Installing { sent, size } => ("copying becalm", sent, size),
             Step::Sending { sent, size } => ("sending files", sent, size),
         };

@@ -37,8 +37,10 @@ pub(crate) fn conduct(
     if let Ok(Some(aside)) = &aside {
         with_listener(ui, |listener| listener.hears(Event::LogSetAside(aside)));
     }
-    let errand = Errand::pack(request, &folder()?)?;
+    Errand::check(&request).map_err(FleetError::from)?;
     let connection = connect(&host, ui)?;
+    ui.progress_line("reading the files to send");
+    let errand = Errand::pack(request, &folder()?)?;
     let arrived = RefCell::new(Arrived::default());
     let steps = Steps::new(&host, ui);
     let hear = |frame| arrived.borrow_mut().take(frame, export.as_deref(), ui);
@@ -54,7 +56,9 @@ pub(crate) fn conduct(
         });
         return Err(CommandError { exit, ..error });
     };
-    measured(*outcome, log, &host.name)
+    let measured = measured(*outcome, log, &host.name)?;
+    steps.advise(&measured.record);
+    Ok(measured)
 }
 
 impl Arrived {
