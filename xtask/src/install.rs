@@ -35,6 +35,10 @@ const NEEDS: &[Need] = &[
     // Tests of `--on HOST`: ssh and its server, which one of them starts for itself, without a port.
     Need { program: "ssh", package: "openssh-client" },
     Need { program: "/usr/sbin/sshd", package: "openssh-server" },
+    // Tests of `--on slurm`: they start a cluster of their own.
+    Need { program: "sbatch", package: "slurm-client" },
+    Need { program: "slurmctld", package: "slurmctld" },
+    Need { program: "slurmd", package: "slurmd" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
     // out of the path, but this one of its package is in it.
     Need { program: "pg_lsclusters", package: "postgresql" },

@@ -186,8 +186,8 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         ui.error(&error);
         return error.exit;
     }
-    if let Command::FarEnd(_) = cli.command {
-        return commands::far_end::run();
+    if let Command::FarEnd(args) = &cli.command {
+        return commands::far_end::run(args);
     }
     let given = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned());
     let given: Vec<String> = given.collect();

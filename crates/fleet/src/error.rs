@@ -114,6 +114,38 @@ pub enum FleetError {
     /// The user ended it before the job began.
     #[error("stopped by signal {0}")]
     Stopped(i32),
+    /// What is asked of Slurm makes no sense.
+    #[error("--on slurm: {0}")]
+    Allocation(#[from] crate::slurm::AllocationError),
+    /// Slurm's commands are not here.
+    #[error("cannot start {command}: {source}")]
+    NoSlurm {
+        /// Which one.
+        command: &'static str,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Slurm refuses.
+    #[error("{command}: {text}")]
+    Slurm {
+        /// Its command.
+        command: &'static str,
+        /// What it says.
+        text: String,
+    },
+    /// A job ended without a result.
+    #[error("job {number} ended without a result ({state}){text}")]
+    JobLost {
+        /// Its number.
+        number: String,
+        /// Slurm's word for how it ended.
+        state: String,
+        /// What it said last.
+        text: String,
+    },
+    /// The shared folder cannot be written.
+    #[error(transparent)]
+    Store(#[from] crate::store::StoreError),
     /// A file of this machine cannot be used.
     #[error("cannot use {}: {source}", path.display())]
     Here {

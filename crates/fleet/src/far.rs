@@ -4,9 +4,10 @@
 //! Its input ends with the connection, and it hears from the near end every few seconds; without that it ends the
 //! session as if the user had, so that the machine is put back and the log stays.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _};
-use std::path::PathBuf;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use becalm_kernel::descriptor::take_standard_streams;
@@ -66,8 +67,17 @@ pub enum FarError {
 /// The far end of a connection.
 #[derive(Debug)]
 pub struct FarEnd {
-    input: BufReader<File>,
+    input: Input,
     writer: &'static FrameWriter,
+}
+
+/// Where the job comes from.
+#[derive(Debug)]
+enum Input {
+    /// From a becalm that listens.
+    Connection(BufReader<File>),
+    /// From a file; nobody listens.
+    File(PathBuf),
 }
 
 /// A job whose files are there; they are removed with this.
@@ -81,12 +91,22 @@ impl FarEnd {
     pub fn start() -> Result<Self, FarError> {
         set_variables(OF_CONNECTION.map(|name| (name.into(), None)));
         let (input, output) = take_standard_streams().map_err(FarError::Stream)?;
+        Self::with(Input::Connection(BufReader::new(input.into())), output)
+    }
+
+    /// Takes the job from a file, and writes frames to another one.
+    pub fn of_files(job: &Path, frames: &Path) -> Result<Self, FarError> {
+        let frames = OpenOptions::new().append(true).create(true).open(frames);
+        Self::with(Input::File(job.to_owned()), frames.map_err(FarError::Stream)?.into())
+    }
+
+    fn with(input: Input, output: OwnedFd) -> Result<Self, FarError> {
         let writer = FrameWriter::new(output).map_err(FarError::Stream)?;
         // It lives as long as the process, like the streams that it writes to.
         let writer: &'static FrameWriter = Box::leak(Box::new(writer));
         let version = env!("CARGO_PKG_VERSION").to_owned();
         writer.send(&Frame::Hello { version, root: effective_uid() == 0 });
-        Ok(Self { input: BufReader::new(input.into()), writer })
+        Ok(Self { input, writer })
     }
 
     /// Returns where frames go.
@@ -94,11 +114,18 @@ impl FarEnd {
         self.writer
     }
 
-    /// Receives the job. Opens no file.
+    /// Receives the job; from a connection without opening a file.
     pub fn job(&mut self) -> Result<Job, FarError> {
-        let mut line = Vec::new();
-        let read = self.input.by_ref().take(LONGEST).read_until(b'\n', &mut line);
-        if read.map_err(FarError::Stream)? == 0 {
+        let line = match &mut self.input {
+            Input::File(path) => std::fs::read(path),
+            Input::Connection(input) => {
+                let mut line = Vec::new();
+                let read = input.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+                read.map(|_| line)
+            }
+        };
+        let line = line.map_err(FarError::Stream)?;
+        if line.is_empty() {
             return Err(FarError::Ended);
         }
         serde_json::from_slice(&line).map_err(FarError::Job)
@@ -112,19 +139,24 @@ impl FarEnd {
         interrupt: &'static Interrupt,
     ) -> Result<Received, FarError> {
         let store = Store::open(&job.store)?;
-        let lacking = store.lacks(&job.items);
-        if !lacking.is_empty() {
-            self.writer.send(&Frame::Wants(lacking.clone()));
+        if let Input::Connection(input) = &mut self.input {
+            let lacking = store.lacks(&job.items);
+            if !lacking.is_empty() {
+                self.writer.send(&Frame::Wants(lacking.clone()));
+            }
+            for index in lacking {
+                let item = &job.items[index];
+                let mut content = input.by_ref().take(item.size());
+                store.receive(item, &mut content)?;
+            }
         }
-        for index in lacking {
-            let item = &job.items[index];
-            let mut content = self.input.by_ref().take(item.size());
-            store.receive(item, &mut content)?;
-        }
-        let work = store.set_up(&job.items)?;
+        let local = job.is_shared.then(std::env::temp_dir);
+        let work = store.set_up(&job.items, local.as_deref())?;
         let path = work.make(&job.folder)?;
         std::env::set_current_dir(&path).map_err(|source| FarError::Folder { path, source })?;
-        std::thread::spawn(move || listen(self.input, interrupt, SILENCE));
+        if let Input::Connection(input) = self.input {
+            std::thread::spawn(move || listen(input, interrupt, SILENCE));
+        }
         Ok(Received { work })
     }
 }
@@ -169,7 +201,6 @@ fn listen(mut input: BufReader<File>, interrupt: &Interrupt, silence: Duration) 
 mod tests {
     use super::*;
     use std::io::Write as _;
-    use std::os::fd::OwnedFd;
 
     fn ends() -> (BufReader<File>, std::io::PipeWriter) {
         let (reader, writer) = std::io::pipe().unwrap();

@@ -20,6 +20,8 @@ pub struct Job {
     /// Where becalm keeps its files on that machine.
     #[serde(with = "path_text")]
     pub store: PathBuf,
+    /// Whether other machines use that folder too; then its files are there already, and the folder of the job is not.
+    pub is_shared: bool,
     /// The folder in which becalm was started, of the machine that asks.
     #[serde(with = "path_text")]
     pub folder: PathBuf,

@@ -82,6 +82,7 @@ impl Connection {
             work,
             terminal,
             store: self.installed.store.clone(),
+            is_shared: false,
             folder: parcel.folder().to_owned(),
             items: parcel.items(),
             outputs,

@@ -159,6 +159,12 @@ impl Item {
         }
     }
 
+    /// Opens a file.
+    pub(crate) fn open(&self) -> Result<File, ParcelError> {
+        let read = |source| ParcelError::Read { path: self.path.clone(), source };
+        File::open(&self.path).map_err(read)
+    }
+
     /// Writes the content of a file, exactly as many bytes as it had when it was listed.
     pub(crate) fn send(&self, to: impl Write) -> Result<(), ParcelError> {
         let read = |source| ParcelError::Read { path: self.path.clone(), source };

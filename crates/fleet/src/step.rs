@@ -10,6 +10,13 @@ pub enum Step<'a> {
         /// Bytes of all.
         size: u64,
     },
+    /// The job waits in Slurm's queue.
+    Queued {
+        /// Its number.
+        number: &'a str,
+        /// Why, in Slurm's word.
+        reason: &'a str,
+    },
     /// The files of the job are sent.
     Sending {
         /// Bytes that are sent.

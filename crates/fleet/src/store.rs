@@ -139,9 +139,18 @@ impl Store {
         result
     }
 
-    /// Makes the folder of a job with these files, of which the store has all.
-    pub(crate) fn set_up(&self, items: &[Item]) -> Result<WorkFolder, StoreError> {
-        let path = self.0.join("work").join(std::process::id().to_string());
+    /// Makes the folder of a job with these files, of which the store has all. It is in the store, or in another folder, of
+    /// this machine alone, if other machines use the store too.
+    pub(crate) fn set_up(
+        &self,
+        items: &[Item],
+        elsewhere: Option<&Path>,
+    ) -> Result<WorkFolder, StoreError> {
+        let number = std::process::id().to_string();
+        let path = match elsewhere {
+            None => self.0.join("work").join(number),
+            Some(folder) => folder.join(format!("becalm-{number}")),
+        };
         let lock_path = path.with_extension("lock");
         let lock = File::create(&lock_path).map_err(writing(&lock_path))?;
         // Where files cannot be locked it is removed by who comes next, and not before.
@@ -149,7 +158,8 @@ impl Store {
         if path.exists() {
             fs::remove_dir_all(&path).map_err(writing(&path))?;
         }
-        make_folder(&path)?;
+        let mut make = fs::DirBuilder::new();
+        make.mode(0o700).create(&path).map_err(writing(&path))?;
         let work = WorkFolder { path, _lock: lock };
         if let Some(item) = items.iter().find(|item| !item.is_confined()) {
             return Err(StoreError::Path { path: item.path.clone() });
@@ -241,7 +251,7 @@ mod tests {
         assert!(matches!(store.receive(item, &b"sam"[..]), Err(StoreError::Damaged { .. })));
         store.receive(item, &b"same and what follows"[..]).unwrap();
         assert_eq!(store.lacks(&items), [0; 0]);
-        let work = store.set_up(&items).unwrap();
+        let work = store.set_up(&items, None).unwrap();
         for name in ["one", "two", "link"] {
             assert_eq!(fs::read_to_string(work.at(&here.join(name))).unwrap(), "same");
         }
@@ -264,7 +274,7 @@ mod tests {
         store.receive(&items[0], &b"same"[..]).unwrap();
         let content = fs::read_dir(scratch.path().join("there/files")).unwrap().next().unwrap();
         fs::write(content.unwrap().path(), "evil").unwrap();
-        assert!(matches!(store.set_up(&items), Err(StoreError::Damaged { .. })));
+        assert!(matches!(store.set_up(&items, None), Err(StoreError::Damaged { .. })));
         assert_eq!(store.lacks(&items), [0]);
     }
 
@@ -273,10 +283,10 @@ mod tests {
         let scratch = tempfile::tempdir().unwrap();
         let store = Store::open(scratch.path()).unwrap();
         let item = Item { path: "/../../out".into(), kind: Kind::Folder };
-        assert!(matches!(store.set_up(&[item]), Err(StoreError::Path { .. })));
+        assert!(matches!(store.set_up(&[item], None), Err(StoreError::Path { .. })));
         let out = Item { path: "/in".into(), kind: Kind::Link("/".into()) };
         let below = Item { path: "/in/file".into(), kind: Kind::Folder };
         // A link of the same job must not lead what comes after it outside.
-        assert!(store.set_up(&[out, below]).is_err());
+        assert!(store.set_up(&[out, below], None).is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! `becalm far-end`: carries out what a becalm on another machine asks for, over its standard streams.
 
+use std::path::PathBuf;
+
 use becalm_fleet::{FarEnd, FarError, Frame, FrameWriter, Job, Received, SessionWork, Work};
 
 use crate::args::{self, Need};
@@ -12,11 +14,23 @@ use crate::ui::Ui;
 /// Carry out what a becalm on another machine asks for (its --on starts this)
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Take the job from this file, instead of a connection
+    #[arg(long, value_name = "FILE", requires = "frames")]
+    job: Option<PathBuf>,
+
+    /// Write frames to this file
+    #[arg(long, value_name = "FILE", requires = "job")]
+    frames: Option<PathBuf>,
+}
 
 /// Carries out one job. It has the rights of its own command, before it opens a file.
-pub(crate) fn run() -> Exit {
-    let mut end = match FarEnd::start() {
+pub(crate) fn run(args: &Args) -> Exit {
+    let started = match (&args.job, &args.frames) {
+        (Some(job), Some(frames)) => FarEnd::of_files(job, frames),
+        _ => FarEnd::start(),
+    };
+    let mut end = match started {
         Ok(end) => end,
         Err(error) => {
             Ui::new(false).error(&CommandError::measure(error));

@@ -9,8 +9,9 @@ use becalm_model::wire::HostStatus;
 use becalm_session::{disturbed_runs, files, own_record};
 use clap::ArgMatches;
 
+use super::place::Place;
 use super::session::note_host;
-use super::{Steps, connect, folder, host, printed, shown};
+use super::{Steps, connect, folder, printed, shown};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{export, interrupt, remember};
@@ -58,9 +59,9 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
     // Whatever needs root needs it there.
     Rights::User.take(false)?;
     let interrupt = interrupt()?;
-    let host = host(&asked.host)?;
+    let host = asked.host.as_str();
     let folder = folder()?;
-    let connection = connect(&host, ui)?;
+    let place = Place::open(host, ui)?;
     ui.progress_line("reading the files to send");
     let mut parcel = Parcel::new(&folder);
     for path in &asked.send {
@@ -78,12 +79,12 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
         }
     }
     let arguments = with_relative(&without_host(given), &asked.outputs, &folder);
-    let steps = Steps::new(&host, ui);
+    let steps = Steps::new(host, ui);
     let arrived = RefCell::new(Arrived::default());
     let hear = |frame| arrived.borrow_mut().take(frame, ui);
     let around = Around { interrupt, step: &|step| steps.show(step), hear: &hear };
     let wanted = outputs.iter().cloned().map(Output).collect();
-    let ended = connection.command(arguments, &parcel, wanted, ui.terminal(), around);
+    let ended = place.command(arguments, &parcel, wanted, &steps, around);
     ui.progress_line("");
     let Arrived { outcome, error, files: written } = arrived.into_inner();
     let exit = Exit::of_code(ended?);
@@ -93,7 +94,7 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
         }
     }
     if let Some(outcome) = outcome {
-        keep(&outcome, &asked.exports, &host.name)?;
+        keep(&outcome, &asked.exports, host)?;
     }
     match error {
         Some(error) => Err(CommandError { exit, ..error }),

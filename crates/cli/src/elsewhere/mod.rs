@@ -2,6 +2,7 @@
 
 mod command;
 mod floors;
+mod place;
 mod printed;
 mod session;
 
@@ -36,7 +37,7 @@ const NOTABLE: i64 = 60;
 /// Connects to a host, and copies becalm there where it is not there yet.
 fn connect(host: &Host, ui: &Ui) -> Result<Connection, CommandError> {
     ui.progress_line(&format!("connecting to {}", host.name));
-    let steps = Steps::new(host, ui);
+    let steps = Steps::new(&host.name, ui);
     let connected = Connection::open(host, &|step| steps.show(step));
     ui.progress_line("");
     let connection = connected?;
@@ -60,14 +61,14 @@ fn folder() -> Result<PathBuf, CommandError> {
 
 /// Shows what happens before the far end reports.
 struct Steps<'a> {
-    host: &'a Host,
+    host: &'a str,
     ui: &'a Ui,
     drawn: RefCell<Option<Instant>>,
     is_not_root: Cell<bool>,
 }
 
 impl<'a> Steps<'a> {
-    fn new(host: &'a Host, ui: &'a Ui) -> Self {
+    fn new(host: &'a str, ui: &'a Ui) -> Self {
         Self { host, ui, drawn: RefCell::new(None), is_not_root: Cell::new(false) }
     }
 
@@ -79,7 +80,7 @@ impl<'a> Steps<'a> {
             self.ui.say(format!(
                 "hint: becalm asks `sudo -n` on {0}, which refuses: allow it there, or let its administrator run `becalm \
                  machine service install`",
-                self.host.name
+                self.host
             ));
         }
     }
@@ -89,6 +90,10 @@ impl<'a> Steps<'a> {
         let (what, sent, size) = match step {
             Step::Output(bytes) => return self.ui.pass_on_errors(&printed(bytes)),
             Step::NotRoot => return self.is_not_root.set(true),
+            Step::Queued { number, reason } => {
+                let reason = if reason.is_empty() { "" } else { &format!(" ({reason})") };
+                return self.ui.progress_line(&format!("job {number} waits in the queue{reason}"));
+            }
             Step::Installing { sent, size } => ("copying becalm", sent, size),
             Step::Sending { sent, size } => ("sending files", sent, size),
         };
@@ -100,7 +105,7 @@ impl<'a> Steps<'a> {
         let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         self.ui.progress_line(&format!(
             "{what} to {}: {:.0} of {:.0} MiB",
-            self.host.name,
+            self.host,
             mebibytes(sent),
             mebibytes(size)
         ));

@@ -9,7 +9,8 @@ use becalm_model::{Record, SessionNote};
 use becalm_session::{Event, Request, SessionLog, own_record, set_aside};
 
 use super::floors;
-use super::{Steps, connect, folder, host, printed, shown};
+use super::place::Place;
+use super::{Steps, folder, printed, shown};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{Measured, interrupt, with_listener};
@@ -30,7 +31,7 @@ pub(crate) fn conduct(
     ui: &Ui,
 ) -> Result<Measured, CommandError> {
     let interrupt = interrupt()?;
-    let host = host(&elsewhere.host)?;
+    let host = elsewhere.host.as_str();
     let export = request.terms.exports.json.clone();
     let command = request.command.clone();
     let aside = set_aside(export.as_deref(), request.resumed_from.as_deref());
@@ -38,25 +39,24 @@ pub(crate) fn conduct(
         with_listener(ui, |listener| listener.hears(Event::LogSetAside(aside)));
     }
     Errand::check(&request).map_err(FleetError::from)?;
-    let connection = connect(&host, ui)?;
+    let place = Place::open(host, ui)?;
     ui.progress_line("reading the files to send");
     let errand = Errand::pack(request, &folder()?)?;
     let arrived = RefCell::new(Arrived::default());
-    let steps = Steps::new(&host, ui);
+    let steps = Steps::new(host, ui);
     let hear = |frame| arrived.borrow_mut().take(frame, export.as_deref(), ui);
     let around = Around { interrupt, step: &|step| steps.show(step), hear: &hear };
-    let ended = connection.session(errand, ui.terminal(), around);
+    let ended = place.session(errand, ui.terminal(), around);
     ui.progress_line("");
     let Arrived { log, outcome, error } = arrived.into_inner();
     let code = ended.map_err(|error| lost(error, log.as_ref(), &command))?;
     let Some(outcome) = outcome else {
         let exit = Exit::of_code(code);
-        let error = error.unwrap_or_else(|| {
-            CommandError::measure(format!("{} ended without a result", host.name))
-        });
+        let error = error
+            .unwrap_or_else(|| CommandError::measure(format!("{host} ended without a result")));
         return Err(CommandError { exit, ..error });
     };
-    let measured = measured(*outcome, log, &host.name)?;
+    let measured = measured(*outcome, log, host)?;
     steps.advise(&measured.record);
     Ok(measured)
 }
@@ -91,7 +91,7 @@ impl Arrived {
 
 /// Says how a session goes on whose connection was lost.
 fn lost(error: FleetError, log: Option<&SessionLog>, command: &str) -> CommandError {
-    let is_lost = matches!(error, FleetError::Lost { .. });
+    let is_lost = matches!(error, FleetError::Lost { .. } | FleetError::JobLost { .. });
     let error = CommandError::from(error);
     let Some(log) = log.filter(|_| is_lost) else { return error };
     let path = log.path().display().to_string();

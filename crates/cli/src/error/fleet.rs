@@ -23,7 +23,7 @@ impl From<FleetError> for CommandError {
         let error = match error {
             FleetError::Hosts(error) => error.into(),
             FleetError::Suite(error) => error.into(),
-            FleetError::NotPortable(_) => Self::usage(error),
+            FleetError::NotPortable(_) | FleetError::Allocation(_) => Self::usage(error),
             FleetError::Stopped(signal) => {
                 Self { exit: Exit::Signal(signal), ..Self::measure(error) }
             }
@@ -74,6 +74,12 @@ fn hint(error: &FleetError) -> Option<String> {
         FleetError::Lost { host, .. } => format!(
             "{host} ends the session by itself within a minute, puts its settings back, and keeps the log of the runs"
         ),
+        FleetError::NoSlurm { .. } => {
+            "start becalm where Slurm's commands are installed, such as the login node".to_owned()
+        }
+        FleetError::JobLost { .. } => {
+            "a job that Slurm ended is not started again by itself; `scontrol show job` and `sinfo` say more".to_owned()
+        }
         FleetError::NotPortable(NotPortable::Build) => {
             "build first, then compare the programs; or compare revisions by --rev with --build"
                 .to_owned()

@@ -2,6 +2,8 @@
 
 use std::process::{Child, Stdio};
 
+use becalm_testkit::TestEnv;
+
 use super::Reach;
 use crate::support::{
     Measures, numbered_processes_that_name, processes_that_name, schedule, send, wait_for_lines,
@@ -9,7 +11,7 @@ use crate::support::{
 };
 
 /// Rounds of the whole session.
-const ROUNDS: usize = 40;
+pub(super) const ROUNDS: usize = 40;
 
 /// Starts a session of two scripts, and waits until some of its rounds have arrived.
 fn start(reach: &Reach) -> Child {
@@ -27,8 +29,7 @@ fn start(reach: &Reach) -> Child {
 
 /// Continues the session; its record has to have every round once, and those before with the values that they had.
 #[track_caller]
-fn continues(reach: &Reach, file: &str) {
-    let env = &reach.env;
+pub(super) fn continues(env: &TestEnv, file: &str) {
     let before = becalm_log(&env.read(file));
     let rounds = ROUNDS.to_string();
     let output = env.run(["compare", "--resume", file, "--rounds", &rounds]);
@@ -104,7 +105,7 @@ fn the_user_stops_it() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("`becalm compare --resume r.json` continues"), "{said}");
     wait_for_the_end(&reach);
-    continues(&reach, "r.json");
+    continues(&reach.env, "r.json");
 }
 
 #[test]
@@ -114,7 +115,7 @@ fn the_near_end_is_killed() {
     send("KILL", child.id());
     let _ = child.wait().unwrap();
     wait_for_the_end(&reach);
-    continues(&reach, "r.json.partial");
+    continues(&reach.env, "r.json.partial");
 }
 
 #[test]
@@ -143,5 +144,5 @@ fn lost(reach: &Reach, child: Child) {
     assert!(said.contains("the connection to bench was lost"), "{said}");
     assert!(said.contains("`becalm compare --resume r.json.partial` continues"), "{said}");
     wait_for_the_end(reach);
-    continues(reach, "r.json.partial");
+    continues(&reach.env, "r.json.partial");
 }

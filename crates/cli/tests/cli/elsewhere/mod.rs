@@ -4,6 +4,7 @@ mod cuts;
 mod errors;
 mod hostile;
 mod sessions;
+mod slurm;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,65 @@
+//! Where a job goes: a host, or a node of a cluster.
+
+use becalm_fleet::{
+    Allocation, Around, Cluster, Connection, Errand, FleetError, Output, Parcel, Terminal,
+};
+use becalm_session::files::{FOLDER, make_own_folder};
+
+use super::{Steps, connect, folder, host};
+use crate::error::CommandError;
+use crate::ui::Ui;
+
+/// Where a job goes.
+pub(super) enum Place {
+    /// A host that `ssh` reaches.
+    Host(Connection),
+    /// A cluster, of which a job gets one node.
+    Slurm(Cluster),
+}
+
+impl Place {
+    /// Makes what the user calls by this name ready for jobs.
+    pub(super) fn open(name: &str, ui: &Ui) -> Result<Self, CommandError> {
+        let Some(allocation) = Allocation::parse(name).map_err(FleetError::from)? else {
+            return connect(&host(name)?, ui).map(Self::Host);
+        };
+        let present = folder()?;
+        let shared = match &allocation.folder {
+            Some(folder) => present.join(folder),
+            None => present.join(FOLDER).join("slurm"),
+        };
+        if allocation.folder.is_none() {
+            make_own_folder(&shared).map_err(|error| {
+                CommandError::measure(format!("cannot create {}: {error}", shared.display()))
+            })?;
+        }
+        Ok(Self::Slurm(Cluster::open(allocation, &shared)?))
+    }
+
+    pub(super) fn session(
+        &self,
+        errand: Errand,
+        terminal: Terminal,
+        around: Around<'_>,
+    ) -> Result<u8, FleetError> {
+        match self {
+            Self::Host(connection) => connection.session(errand, terminal, around),
+            Self::Slurm(cluster) => cluster.session(errand, terminal, around),
+        }
+    }
+
+    pub(super) fn command(
+        &self,
+        arguments: Vec<String>,
+        parcel: &Parcel,
+        outputs: Vec<Output>,
+        steps: &Steps<'_>,
+        around: Around<'_>,
+    ) -> Result<u8, FleetError> {
+        let terminal = steps.ui.terminal();
+        match self {
+            Self::Host(one) => one.command(arguments, parcel, outputs, terminal, around),
+            Self::Slurm(one) => one.command(arguments, parcel, outputs, terminal, around),
+        }
+    }
+}
