@@ -11,7 +11,7 @@ use crate::workspace::root;
 
 /// Files that do both.
 const BOTH: [(&str, &str); 5] = [
-    ("fleet/src/install.rs", "the program of becalm's own process, which it copies"),
+    ("fleet/src/program.rs", "the program of becalm's own process, which it copies"),
     ("runner/src/launch.rs", "a file about becalm's own process, part of handling a process"),
     ("runner/src/main_thread.rs", "a file about the process that has just ended, likewise"),
     (

@@ -2,13 +2,12 @@
 //!
 //! It is found by the hash of its content, in a folder that only the user can look into.
 
-use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 use crate::error::FleetError;
-use crate::hash;
+use crate::program::BecalmFile;
 use crate::ssh::{Ended, Ssh};
 use crate::step::Step;
 
@@ -36,49 +35,27 @@ const FORBIDDEN: i32 = 126;
 
 /// Finds becalm on the host, or copies it there.
 pub(crate) fn install(ssh: &Ssh, step: &dyn Fn(Step<'_>)) -> Result<Installed, FleetError> {
-    let own = |path: &Path, source| FleetError::Here { path: path.to_owned(), source };
     let host = ssh.host();
     if let Some(becalm) = &host.becalm {
         return Ok(look(ssh, None)?.installed(becalm.display().to_string()));
     }
-    let mut path = PathBuf::from("/proc/self/exe");
-    let mut hash = hash_of(&path)?;
-    let mut found = look(ssh, Some(&hash))?;
+    let mut program = BecalmFile::own()?;
+    let mut found = look(ssh, Some(&program))?;
     if found.architecture != std::env::consts::ARCH {
-        path = for_architecture(&found.architecture).ok_or_else(|| FleetError::Architecture {
-            host: host.name.clone(),
-            there: found.architecture.clone(),
+        let other = BecalmFile::of_architecture(&found.architecture);
+        program = other.unwrap_or_else(|| {
+            Err(FleetError::Architecture {
+                host: host.name.clone(),
+                there: found.architecture.clone(),
+            })
         })?;
-        hash = hash_of(&path)?;
-        found = look(ssh, Some(&hash))?;
+        found = look(ssh, Some(&program))?;
     }
-    let becalm = format!("{}/{}", found.store.trim_end_matches('/'), name(&hash));
-    if found.hash.as_deref() != Some(&hash) {
-        let file = File::open(&path).map_err(|source| own(&path, source))?;
-        let size = file.metadata().map_err(|source| own(&path, source))?.len();
-        copy(ssh, &found.store, &hash, file, size, step)?;
+    let becalm = format!("{}/bin/{}", found.store.trim_end_matches('/'), program.name());
+    if found.hash.as_ref() != Some(&program.hash) {
+        copy(ssh, &found.store, &program, step)?;
     }
     Ok(found.installed(becalm))
-}
-
-fn hash_of(path: &Path) -> Result<String, FleetError> {
-    let hash = File::open(path).and_then(hash::of);
-    hash.map(|(hash, _)| hash).map_err(|source| FleetError::Here { path: path.to_owned(), source })
-}
-
-/// Returns the becalm for another architecture that is installed beside this one.
-fn for_architecture(architecture: &str) -> Option<PathBuf> {
-    let is_plain = architecture.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    let own = std::env::current_exe().ok().filter(|_| is_plain)?;
-    let folder = own.parent()?;
-    let name = format!("becalm-{architecture}");
-    [folder.join(&name), folder.join("../lib/becalm").join(&name)]
-        .into_iter()
-        .find(|path| path.is_file())
-}
-
-fn name(hash: &str) -> String {
-    format!("bin/becalm-{}", &hash[..16])
 }
 
 /// What a look at the host shows.
@@ -98,8 +75,8 @@ impl Found {
     }
 }
 
-/// Looks for the becalm of this hash, and where it could be.
-fn look(ssh: &Ssh, hash: Option<&str>) -> Result<Found, FleetError> {
+/// Looks for a copy of this becalm, and where it could be.
+fn look(ssh: &Ssh, program: Option<&BecalmFile>) -> Result<Found, FleetError> {
     let given = ssh.host().folder.as_ref().map(|folder| folder.display().to_string());
     let given = given.unwrap_or_default();
     let script = format!(
@@ -114,7 +91,7 @@ echo "store $(pwd -P)"
 {hash_it}
 "#,
         store = shell_words::quote(&given),
-        hash_it = hash.map(hash_line).unwrap_or_default(),
+        hash_it = program.map(hash_line).unwrap_or_default(),
     );
     let (output, ended) = ssh.script(&script)?;
     let host = ssh.host().name.clone();
@@ -150,18 +127,17 @@ echo "store $(pwd -P)"
 }
 
 /// Returns the line of a script that prints the hash of a becalm, if there is one.
-fn hash_line(hash: &str) -> String {
-    format!("[ ! -f {0} ] || echo \"hash $(sha256sum < {0})\"", name(hash))
+fn hash_line(program: &BecalmFile) -> String {
+    format!("[ ! -f bin/{0} ] || echo \"hash $(sha256sum < bin/{0})\"", program.name())
 }
 
 fn copy(
     ssh: &Ssh,
     store: &str,
-    hash: &str,
-    mut from: File,
-    size: u64,
+    program: &BecalmFile,
     step: &dyn Fn(Step<'_>),
 ) -> Result<(), FleetError> {
+    let (mut from, size) = program.open()?;
     let script = format!(
         r#"umask 077
 cd {store} || exit {NO_FOLDER}
@@ -169,14 +145,15 @@ new=bin/.new-$$
 trap 'rm -f "$new"' EXIT
 cat > "$new" && chmod 700 "$new" || exit {NOT_WRITTEN}
 [ "$(sha256sum < "$new")" = "{hash}  -" ] || exit {DAMAGED}
-mv -f "$new" {name} || exit {NOT_WRITTEN}
-./{name} --version
+mv -f "$new" bin/{name} || exit {NOT_WRITTEN}
+./bin/{name} --version
 code=$?
 [ $code = 0 ] || echo "failed $code"
 [ $code = 0 ] || exit {NOT_STARTED}
 "#,
         store = shell_words::quote(store),
-        name = name(hash),
+        hash = program.hash,
+        name = program.name(),
     );
     let line = format!("exec sh -c {}", shell_words::quote(&script));
     let (output, ended) = ssh.run(&line, |to| {
@@ -192,14 +169,14 @@ code=$?
             step(Step::Installing { sent, size });
         }
     })?;
-    copied(ssh, store, hash, &output, &ended)
+    copied(ssh, store, program, &output, &ended)
 }
 
 /// Says why becalm could not be copied, or does not start.
 fn copied(
     ssh: &Ssh,
     store: &str,
-    hash: &str,
+    program: &BecalmFile,
     output: &str,
     ended: &Ended,
 ) -> Result<(), FleetError> {
@@ -216,7 +193,7 @@ fn copied(
         }),
         _ => Err(FleetError::NotStarted {
             host,
-            path: format!("{store}/{}", name(hash)),
+            path: format!("{store}/bin/{}", program.name()),
             text,
             is_forbidden: output.contains(&format!("failed {FORBIDDEN}")),
         }),

@@ -4,7 +4,7 @@
 //! carries out one [`Job`] and reports by [`Frame`]s: what a person would see, and the lines of the session's log as it
 //! grows. The connection is that of the user's own `ssh`; nothing listens on a port.
 //!
-//! Here: `hosts.rs` reads the user's file of hosts, `ssh.rs` calls `ssh`, `install.rs` copies becalm, `parcel.rs` lists
+//! Here: `hosts.rs` reads the user's file of hosts, `ssh.rs` calls `ssh`, `install.rs` copies becalm (`program.rs`), `parcel.rs` lists
 //! the files of a job, `near.rs` carries out a job from this side. There: `far.rs` receives a job and its files,
 //! `writer.rs` sends frames without ever making a session wait for the network. `job.rs` and `frame.rs` are the
 //! protocol; both ends are the same program, so that neither has versions of its own.
@@ -21,6 +21,7 @@ mod job;
 mod near;
 mod parcel;
 mod path_text;
+mod program;
 mod request;
 mod slurm;
 mod ssh;

@@ -11,8 +11,8 @@ mod allocation;
 mod queue;
 
 use std::fs::{self, File};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -20,10 +20,10 @@ pub use self::allocation::{Allocation, AllocationError};
 use self::queue::{Queued, State};
 use crate::error::FleetError;
 use crate::frame::{Frame, line};
-use crate::hash;
 use crate::job::{Job, Output, Terminal, Work};
 use crate::near::Around;
 use crate::parcel::Parcel;
+use crate::program::BecalmFile;
 use crate::request::Errand;
 use crate::step::Step;
 use crate::store::Store;
@@ -55,13 +55,9 @@ impl Cluster {
             let mut make = fs::DirBuilder::new();
             make.recursive(true).mode(0o700).create(&path).map_err(|source| here(&path, source))?;
         }
-        let own = Path::new("/proc/self/exe");
-        let (hash, _) = File::open(own).and_then(hash::of).map_err(|source| here(own, source))?;
-        let becalm = folder.join("bin").join(format!("becalm-{}", &hash[..16]));
-        let is_there = File::open(&becalm).and_then(hash::of).is_ok_and(|(there, _)| there == hash);
-        if !is_there {
-            copy_program(own, &becalm).map_err(|source| here(&becalm, source))?;
-        }
+        let program = BecalmFile::own()?;
+        let becalm = folder.join("bin").join(program.name());
+        program.copy_to(&becalm)?;
         Ok(Self { allocation, folder: folder.to_owned(), becalm })
     }
 
@@ -165,13 +161,6 @@ impl Drop for JobFolder {
     }
 }
 
-fn copy_program(from: &Path, to: &Path) -> io::Result<()> {
-    let fresh = to.with_extension(format!("{}.new", std::process::id()));
-    fs::copy(from, &fresh)?;
-    fs::set_permissions(&fresh, fs::Permissions::from_mode(0o700))?;
-    fs::rename(fresh, to)
-}
-
 /// Watches a job until it ends.
 struct Watch<'a> {
     queued: &'a Queued,
@@ -226,7 +215,7 @@ impl<'a> Watch<'a> {
             return Ok(());
         }
         self.asked = Some(Instant::now());
-        self.state = self.queued.state()?;
+        self.state = self.queued.state();
         match &self.state {
             State::Waits(reason) => {
                 let number = &self.queued.number;

@@ -47,20 +47,20 @@ pub(crate) fn submit(
 
 impl Queued {
     /// Asks how it is.
-    pub(crate) fn state(&self) -> Result<State, FleetError> {
+    pub(crate) fn state(&self) -> State {
         let mut command = Command::new("squeue");
         command.args(["--noheader", "--format=%T|%N|%r", "--jobs", &self.number]);
         // It fails for one that it has forgotten.
         let line = answer(&mut command).unwrap_or_default();
         let mut parts = line.trim().split('|').map(str::to_owned);
         let (state, node, reason) = (parts.next(), parts.next(), parts.next());
-        Ok(match state.as_deref() {
+        match state.as_deref() {
             Some("PENDING" | "CONFIGURING" | "SUSPENDED") => {
                 State::Waits(reason.unwrap_or_default())
             }
             Some("RUNNING" | "COMPLETING" | "STOPPED") => State::Runs(node.unwrap_or_default()),
             _ => State::Over(self.end()),
-        })
+        }
     }
 
     /// Returns how it ended, as far as Slurm remembers: `FAILED`, `TIMEOUT`, `NODE_FAIL`.
