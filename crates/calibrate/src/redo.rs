@@ -61,7 +61,7 @@ const fn disturber(
 /// Interruptions of single runs.
 pub const SINGLE: Disturber = disturber(
     "single runs",
-    "15 % of the runs take 5 to 50 % longer; the evidence tells how much",
+    "15 % of the runs take 5 to 50 % longer; the evidence shows how much",
     |rng, runs| (0..runs).map(|_| hit(rng, 0.15)).collect(),
 );
 

@@ -189,10 +189,8 @@ impl Tables {
         Table {
             title: "False alarms of other rules".to_owned(),
             explanation:
-                "17 runs of each of two equal programs: the trimmed t test on interleaved \
-                          rounds; the others on all runs of one and then all of the other, as most \
-                          tools measure. hyperfine prints `ratio +- deviation`; counted is how \
-                          often that leaves out 1. The last row is their power."
+                "17 runs of each of two equal programs: the trimmed t test on rounds \
+                          (in turns); the others on all runs of one and then all of the other, as most tools measure. hyperfine prints `ratio +- deviation`; the column counts how often that range excludes 1. The last row is their power."
                     .to_owned(),
             header: titles(&["noise", "trimmed t", "Welch", "Mann-Whitney", "hyperfine"]),
             rows,

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let paired = paired_trials(read(&args.dir.join("harness.csv.gz"))?)?;
     let sequential = sequential_trials(read(&args.dir.join("hyperfine.csv.gz"))?)?;
     println!(
-        "{} interleaved and {} sequential comparisons, 34 executions each. Rates in percent with \
+        "{} comparisons in turns and {} one after the other, 34 executions each. Rates in percent with \
          their 95 % interval (Clopper and Pearson); power is a call in the right direction.\n",
         paired.len(),
         sequential.len()
@@ -101,10 +101,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let trials: Vec<&Paired> = paired.iter().filter(|trial| trial.setup == *setup).collect();
         if !trials.is_empty() {
             let meaning = SETUPS.iter().find(|(name, _)| name == setup).map_or("", |found| found.1);
-            println!("## Interleaved, {setup}: {meaning}\n\n{}", paired_table(&trials));
+            println!("## In turns, {setup}: {meaning}\n\n{}", paired_table(&trials));
         }
     }
-    println!("## Sequential: hyperfine\n\n{}", sequential_table(&sequential));
+    println!("## One after the other: hyperfine\n\n{}", sequential_table(&sequential));
     println!("{}", resolution_text(&setups, &paired, &sequential));
     Ok(())
 }

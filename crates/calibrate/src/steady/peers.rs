@@ -33,7 +33,7 @@ pub const ALL: [(&str, Rule); 5] = [
     ("Traini 2022", traini),
     ("Georges 2007", georges),
     ("KB-KSSD 2025", kb_kssd),
-    ("first half left out", fixed),
+    ("first half skipped", fixed),
 ];
 
 /// Smallest variance: there is none in the papers, and equal values have none.
