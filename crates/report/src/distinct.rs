@@ -8,7 +8,8 @@ use crate::width::{columns, shorten, shorten_front};
 const WORTH_A_CUT: usize = 4;
 
 /// Cuts names to `width` columns where they are longer. What all begin with goes first; else the end goes, or the
-/// beginning, or the middle, whichever leaves them distinct. Names that no cut keeps apart get a number.
+/// beginning, or the middle, whichever leaves them distinct. A cut name must not read like the beginning of another
+/// one: `size=1000~` could be `size=1000` as well as `size=100000`. Names that no cut keeps apart get a number.
 pub(crate) fn distinct(names: &[&str], width: usize, unicode: bool) -> Vec<String> {
     let all = |cut: &dyn Fn(&str) -> String| -> Vec<String> {
         names
@@ -32,8 +33,13 @@ pub(crate) fn distinct(names: &[&str], width: usize, unicode: bool) -> Vec<Strin
         &|name| shorten_front(name, width, unicode),
         &|name| in_the_middle(name, width, unicode),
     ];
-    let wanted = names.iter().collect::<BTreeSet<_>>().len();
-    let is_distinct = |cut: &Vec<String>| cut.iter().collect::<BTreeSet<_>>().len() == wanted;
+    let wanted: BTreeSet<_> = names.iter().collect();
+    let is_distinct = |cut: &Vec<String>| {
+        cut.iter().collect::<BTreeSet<_>>().len() == wanted.len()
+            && cut.iter().zip(names).all(|(cut, name)| {
+                cut == name || wanted.iter().all(|&other| other == name || !fits(other, cut, mark))
+            })
+    };
     let skipped = usize::from(is_worth);
     let order = (skipped..ways.len()).chain(0..skipped);
     order
@@ -55,6 +61,21 @@ fn common_beginning(names: &[&str]) -> usize {
     // Something has to be left of every name.
     let shortest = names.iter().map(|name| name.len()).min().unwrap_or(0);
     ends.filter(|&end| end < shortest).take_while(|&end| is_in_all(end)).last().unwrap_or(0)
+}
+
+/// Says whether a name could have become `cut`, in which a mark replaces any text.
+fn fits(name: &str, cut: &str, mark: &str) -> bool {
+    let mut parts = cut.split(mark);
+    let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts: Vec<&str> = parts.collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some((_, behind)) = rest.split_once(part) else { return false };
+        rest = behind;
+    }
+    rest.ends_with(last)
 }
 
 fn in_the_middle(name: &str, width: usize, unicode: bool) -> String {
@@ -112,6 +133,11 @@ mod tests {
         );
         let names = ["one_very_long_name_a", "one_very_long_name_b", "two_very_long_name_a"];
         check(&names, 10, &["one_~ame_a", "one_~ame_b", "two_~ame_a"]);
+    }
+
+    #[test]
+    fn a_cut_number_is_not_taken_for_another() {
+        check(&["sort size=1000", "sort size=100000"], 15, &["sort size=1000", "~ort size=100000"]);
     }
 
     #[test]

@@ -33,7 +33,7 @@ pub(crate) fn summary(
     let hit: Vec<&DisturbedRun> = disturbed.iter().filter(|run| counts(run.run)).collect();
     if hit.is_empty() {
         let more = if is_busy(record) { " more than the others, on a busy machine" } else { "" };
-        return format!("none of {} disturbed{more}", count(n_runs, "run"));
+        return format!("none of {} was disturbed{more}", count(n_runs, "run"));
     }
     let mut by_source: BTreeMap<DisturbanceSource, usize> = BTreeMap::new();
     for run in &hit {

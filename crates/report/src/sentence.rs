@@ -199,7 +199,7 @@ fn same_program(claim: &Claim, ratio: &RatioInterval) -> String {
              by {found} {interval}."
         ),
         Verdict::Equivalent => format!(
-            "As it should be, two identical programs do not differ{on}: any difference is inside \
+            "As it should be, no difference between two identical programs was found{on}: any difference is inside \
              the margin of {margin} {interval}."
         ),
         Verdict::Inconclusive if ratio.high.is_finite() => format!(

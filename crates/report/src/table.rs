@@ -76,8 +76,8 @@ impl Table {
 
     /// Draws the table for a terminal, each line indented by two columns.
     ///
-    /// When it is too wide the first column, which holds names, is cut; when that is not enough
-    /// the table is stacked: one `title: value` line per cell.
+    /// When it is too wide the names of the first column are broken into two lines, or cut; when that is not
+    /// enough the table is stacked: one `title: value` line per cell.
     pub fn text(&self, style: &Style) -> String {
         let show = |text: &str| printable(text);
         let mut rows: Vec<Vec<Cell>> = self
@@ -103,7 +103,9 @@ impl Table {
                 return stacked(&titles, &rows, style);
             }
             *first -= excess;
-            keep_apart(&mut rows, *first, style.unicode);
+            if !break_names(&mut rows, &titles, *first) {
+                keep_apart(&mut rows, *first, style.unicode);
+            }
         }
         let mut out = String::new();
         if titles.iter().any(|(title, _)| !title.is_empty()) {
@@ -194,6 +196,48 @@ impl Table {
         out.push_str("</tbody></table></div>\n");
         out
     }
+}
+
+/// Breaks the names of the rows into two lines where they are too wide, the second in a row of its own; says whether
+/// all of them fit then.
+fn break_names(rows: &mut Vec<Vec<Cell>>, titles: &[(String, Align)], width: usize) -> bool {
+    let is_name = titles.first().is_some_and(|(_, align)| *align == Align::Left);
+    let broken: Option<Vec<_>> = rows
+        .iter()
+        .map(|row| {
+            row.first().map_or(Some((String::new(), None)), |cell| halves(&cell.text, width))
+        })
+        .collect();
+    let Some(broken) = broken.filter(|_| is_name) else { return false };
+    *rows = std::mem::take(rows)
+        .into_iter()
+        .zip(broken)
+        .flat_map(|(mut row, (begin, end))| {
+            let rest = end.map(|end| {
+                let mut rest = vec![Cell::from(""); row.len()];
+                rest[0] = Cell { text: end, role: row[0].role };
+                rest
+            });
+            if let Some(first) = row.first_mut() {
+                first.text = begin;
+            }
+            std::iter::once(row).chain(rest)
+        })
+        .collect();
+    true
+}
+
+/// Breaks a name behind a character that ends a word; the second line is indented.
+fn halves(name: &str, width: usize) -> Option<(String, Option<String>)> {
+    const INDENT: &str = "  ";
+    if columns(name) <= width {
+        return Some((name.to_owned(), None));
+    }
+    let ends =
+        name.char_indices().filter(|(_, c)| !c.is_alphanumeric()).map(|(at, c)| at + c.len_utf8());
+    let at = ends.take_while(|&at| columns(name[..at].trim_end()) <= width).last()?;
+    let (begin, end) = (name[..at].trim_end(), format!("{INDENT}{}", &name[at..]));
+    (columns(&end) <= width && !end.trim().is_empty()).then(|| (begin.to_owned(), Some(end)))
 }
 
 /// Cuts the names of the rows so that they can still be told apart.
@@ -335,6 +379,21 @@ mod tests {
         table.push(["a very long name of a subject".into(), "32.01 ms".into()]);
         let text = table.text(&Style { width: 30, ..Style::PLAIN });
         assert_eq!(text.lines().map(columns).max(), Some(30), "{text}");
+    }
+
+    #[test]
+    fn a_long_name_is_broken_between_its_words_before_it_is_cut() {
+        let mut table = Table::new([("metric", Align::Left), ("A", Align::Right)]);
+        table.push(["simulated_l1_instruction_misses".into(), "1024".into()]);
+        table.push(["simulated_l1_data_misses".into(), "2048".into()]);
+        table.push(["instructions".into(), "4096".into()]);
+        insta::assert_snapshot!(table.text(&Style { width: 32, ..Style::PLAIN }), @r"
+          metric                      A
+          simulated_l1_instruction_  1024
+            misses
+          simulated_l1_data_misses   2048
+          instructions               4096
+        ");
     }
 
     #[test]

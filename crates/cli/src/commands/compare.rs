@@ -54,7 +54,7 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
         && let Stop::Until { minimum, budget: Some(budget), .. } = terms.stop
     {
         ui.say(format!(
-            "takes {} s, less if every benchmark is decided earlier, and more if {} takes longer",
+            "takes {} s, less if every benchmark is decided earlier, and more if {} take longer",
             budget.as_secs(),
             becalm_model::counted(minimum as usize, "round")
         ));

@@ -10,8 +10,8 @@ use crate::ui::Ui;
 /// They complete flags, files, revisions, benchmarks, metrics, branches and profiles.
 ///
 /// bash: put `source <(becalm completions bash)` into ~/.bashrc. zsh: the same with zsh into ~/.zshrc, after compinit.
-/// fish: `becalm completions fish > ~/.config/fish/completions/becalm.fish`. The script asks becalm at each press of
-/// the key, so it stays valid after an update.
+/// fish: `becalm completions fish > ~/.config/fish/completions/becalm.fish`. The script asks becalm at each completion
+/// request, so it stays valid after an update.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Which shell

@@ -16,8 +16,8 @@ use crate::ui::Ui;
 /// Read the files of other benchmark tools into a record
 ///
 /// Several files count as further processes of the same benchmarks; differences are judged across
-/// processes. If a file holds only a mean or median and not the values behind it, that figure is
-/// marked and never tested, however many files there are. All commands that read saved results
+/// processes. If a file has only a mean or median and not the values themselves, that figure
+/// is marked and never tested, however many files there are. All commands that read saved results
 /// (stats, hist, show, plot, diff, export) also read such files.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

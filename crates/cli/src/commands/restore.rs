@@ -15,7 +15,7 @@ use crate::ui::Ui;
 
 /// Put back everything that becalm changed on this machine
 ///
-/// Ends what `becalm tune` holds, and puts back what a becalm that died left behind. A becalm that
+/// Ends what `becalm tune` holds, and puts back what a killed becalm has changed. A becalm that
 /// is still running puts its changes back itself when it ends.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

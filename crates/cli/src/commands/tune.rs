@@ -31,7 +31,7 @@ use crate::ui::Ui;
 #[expect(clippy::struct_excessive_bools, reason = "they are switches of the command line")]
 pub(crate) struct Args {
     /// Show what would be changed, with old value, new value and reason, and change nothing (but
-    /// first put back what a becalm that died left behind, as every command that measures, checks
+    /// first put back what a killed becalm has changed, as every command that measures, checks
     /// or tunes does)
     #[arg(long)]
     plan: bool,

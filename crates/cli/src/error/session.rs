@@ -268,7 +268,7 @@ fn of_timeit(error: &TimeitError) -> Vec<String> {
                  folder"
             }
             CalibrationError::Failed { .. } => {
-                "see the compiler's message above; it names lines of the statement and of its setup"
+                "see the message above; it names lines of the statement and of its setup"
             }
             CalibrationError::NoWork { .. } => {
                 "does the statement do anything? pass its result to becalm_use(...)"

@@ -21,7 +21,7 @@ use crate::error::CommandError;
 /// continues from it.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
-#[command(mut_arg("resume", |arg| arg.help("Continue the search saved in FILE; other flags may change what it takes to decide, but not \
+#[command(mut_arg("resume", |arg| arg.help("Continue the search saved in FILE; other flags may change when becalm stops and how it decides, but not \
      how runs are made")))]
 // The limits are those of the whole search.
 #[command(mut_arg("rounds", |arg| arg.conflicts_with(Resettable::Reset).conflicts_with("min_rounds").help("Make N rounds in each step [default: as many as the change needs, at least 8]")))]

@@ -191,8 +191,8 @@ pub(crate) struct MeasureFlags {
     #[command(flatten)]
     pub(crate) exports: ExportFlags,
 
-    /// Continue the session saved in FILE, and save it there; other flags may change what it takes
-    /// to decide, but not how runs are made. --rounds and --max-time count from the beginning of
+    /// Continue the session saved in FILE, and save it there; other flags may change when becalm stops and how it
+    /// decides, but not how runs are made. --rounds and --max-time count from the beginning of
     /// the session
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) resume: Option<PathBuf>,

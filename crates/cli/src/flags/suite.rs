@@ -9,7 +9,7 @@ use crate::error::CommandError;
 /// Flags of a suite.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SuiteFlags {
-    /// Measure the benchmarks of a suite, interleaved in one session: FILE, or the becalm.toml in
+    /// Measure the benchmarks of a suite, in turns, in one session: FILE, or the becalm.toml in
     /// this folder or above it. The file says how each is measured, and flags set what it leaves
     /// open; but --rounds, --env and --max-time (for the whole suite) override the file
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Suite")]

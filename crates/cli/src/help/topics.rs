@@ -19,8 +19,8 @@ A comparison ends with one of four verdicts:
   inconclusive    the interval is too wide to say either
 
 The interval comes first: `+2.1 % (95 % interval +1.6 % .. +2.6 %)` says that the
-program became slower by 1.6 to 2.6 %. Of 100 such intervals 95 hold the truth,
-and of 100 comparisons of a program with itself at most 5 are called different.
+program became slower by 1.6 to 2.6 %. Of 100 such intervals about 95 are right,
+and of 100 comparisons of a program with itself about 5 are called different.
 
 becalm runs both programs in turns, in rounds of random order, and looks at the
 pairs: what changes on the machine meanwhile hits both. It stops as soon as it
@@ -48,27 +48,27 @@ resolve with your program; a margin below that ends as inconclusive.
 ";
 
 const NOISE: &str = "\
-The same program takes another time in every run. What varies, and what becalm
+The same program takes a different time in every run. What varies, and what becalm
 does about it:
 
   other programs, interrupts   runs are pinned to one CPU; `--isolate` keeps
                                everything else away (needs root)
   frequency, turbo, heat       both programs run in turns, so that drift hits
                                both; `--tune` fixes the frequency (needs root)
-  address and stack layout     varied from round to round, so that no lucky
-                               layout decides
+  address and stack layout     varied from round to round, so that chance in
+                               one layout does not decide
   caches, first runs           warm-up rounds are not counted
   a neighbour on the host      seen as steal; the pace of the core is sampled
 
 Each run has evidence: how long it waited for a CPU, who else ran there, page
 faults, interrupts. A run with much more of it than the others is called
-disturbed. It still counts, because leaving out slow runs would favour the
+disturbed. It still counts, because discarding slow runs would favour the
 noisier program.
 
   becalm check          what is noisy about this machine, with the remedies
   becalm noise probe    what interrupts a busy loop on each CPU
   becalm noise ablate   what each remedy brings here, measured
-  becalm noise --help   the command itself
+  becalm noise --help   all commands about noise
 ";
 
 const LIMITS: &str = "\

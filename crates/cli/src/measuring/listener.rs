@@ -130,7 +130,7 @@ fn of_search(event: &SearchEvent<'_>) -> String {
         }
         SearchEvent::Step { number, commit, verdict, probability, likeliest, of_likeliest } => {
             format!(
-                "step {number}: {} is {verdict} with {:.1} %; the likeliest first is {} with {:.1} %",
+                "step {number}: {} is {verdict} with a probability of {:.1} %; the likeliest first commit is {} with {:.1} %",
                 named(commit),
                 100.0 * probability,
                 likeliest.short(),

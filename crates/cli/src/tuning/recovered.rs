@@ -81,8 +81,12 @@ pub(crate) fn put_back_leftovers(root: &SysRoot, ui: &Ui) -> Exit {
         return Exit::Done;
     }
     let no_stop = || false;
-    match MachineLock::take(root, "putting back what a dead becalm left behind", Wait::No, &no_stop)
-    {
+    match MachineLock::take(
+        root,
+        "putting back what a killed becalm has changed",
+        Wait::No,
+        &no_stop,
+    ) {
         Ok(_lock) => match tune::recover(root, tune::Foreign::Leave) {
             Ok(recovered) => say_leftovers(&recovered, ui),
             Err(error) => {

@@ -161,7 +161,7 @@ fn read_text(file: &File) -> Result<Imported, ImportError> {
                         };
                         load.figure(
                             *figure,
-                            Some(time(cell).ok_or_else(|| wrong("times behind `Latency`"))?),
+                            Some(time(cell).ok_or_else(|| wrong("times after `Latency`"))?),
                         );
                     }
                     choose_latency(&mut load);
@@ -169,14 +169,13 @@ fn read_text(file: &File) -> Result<Imported, ImportError> {
                 Some((&"Req/Sec", rest)) => {
                     let mean = average(&names, rest);
                     load.requests = Some(
-                        mean.and_then(thousands)
-                            .ok_or_else(|| wrong("numbers behind `Req/Sec`"))?,
+                        mean.and_then(thousands).ok_or_else(|| wrong("numbers after `Req/Sec`"))?,
                     );
                 }
                 Some((&"Bytes/Sec", rest)) => {
                     let mean = average(&names, rest);
                     let mean = mean.and_then(quantity).map(|(value, _)| value);
-                    load.transfer = Some(mean.ok_or_else(|| wrong("sizes behind `Bytes/Sec`"))?);
+                    load.transfer = Some(mean.ok_or_else(|| wrong("sizes after `Bytes/Sec`"))?);
                 }
                 _ => {}
             }

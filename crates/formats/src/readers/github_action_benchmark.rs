@@ -263,7 +263,7 @@ fn history(file: &File) -> Result<History, ImportError> {
     let mut from = start;
     if let Some(rest) = text[start..].strip_prefix(VARIABLE) {
         let Some(equals) = rest.find('=') else {
-            return Err(ImportError::at_line(file, 1, "`=` behind the variable", rest));
+            return Err(ImportError::at_line(file, 1, "`=` after the variable", rest));
         };
         from = start + VARIABLE.len() + equals + 1;
     }

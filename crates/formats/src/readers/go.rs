@@ -401,11 +401,11 @@ fn values<'a>(
 ) -> Result<Vec<(f64, &'a str)>, ImportError> {
     let wrong = |expected| Err(ImportError::at_line(file, line_number, expected, line));
     if fields.is_empty() {
-        return wrong("a value behind the number of iterations");
+        return wrong("a value after the number of iterations");
     }
     let mut values = Vec::with_capacity(fields.len() / 2);
     for pair in fields.chunks(2) {
-        let [value, unit] = pair else { return wrong("a unit behind every value") };
+        let [value, unit] = pair else { return wrong("a unit after every value") };
         match moved(value, kept(unit).1) {
             Some(value) => values.push((value, *unit)),
             None if ["NaN", "+Inf", "-Inf", "Inf"].contains(value) => {}

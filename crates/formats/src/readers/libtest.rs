@@ -74,7 +74,7 @@ impl Reader {
             return Ok(false);
         };
         let wrong = || {
-            let expected = "`NUMBER UNIT/iter (+/- NUMBER)` behind `bench:`";
+            let expected = "`NUMBER UNIT/iter (+/- NUMBER)` after `bench:`";
             ImportError::at_line(file, line_number, expected, line)
         };
         let (measured, throughput) = match result.split_once(" = ") {

@@ -93,13 +93,13 @@ impl Run {
             self.distributions += 1;
         } else if let Some(cells) = line.strip_prefix("Latency ") {
             self.has_average = true;
-            self.latency = cells_of(cells, time).ok_or("three times behind `Latency`")?;
+            self.latency = cells_of(cells, time).ok_or("three durations after `Latency`")?;
         } else if let Some(cells) = line.strip_prefix("Req/Sec ") {
-            self.per_thread = cells_of(cells, decimal).ok_or("three numbers behind `Req/Sec`")?;
+            self.per_thread = cells_of(cells, decimal).ok_or("three numbers after `Req/Sec`")?;
         } else if let Some(rate) = line.strip_prefix("Requests/sec:") {
-            self.requests = Some(number(rate).ok_or("a number behind `Requests/sec:`")?);
+            self.requests = Some(number(rate).ok_or("a number after `Requests/sec:`")?);
         } else if let Some(rate) = line.strip_prefix("Transfer/sec:") {
-            self.transfer = Some(bytes(rate).ok_or("a size behind `Transfer/sec:`")?);
+            self.transfer = Some(bytes(rate).ok_or("a size after `Transfer/sec:`")?);
         } else if let Some(errors) = line.strip_prefix("Socket errors:") {
             for (error, part) in self.errors.iter_mut().zip(errors.split(',')) {
                 let count = part.split_whitespace().last().and_then(number);

@@ -56,7 +56,7 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     let mut notes = Vec::new();
     if besides > 0 {
         notes.push(format!(
-            "metrics that are slower but do not decide pass, unless --metric names them: {besides}"
+            "metrics that are slower but do not decide, and so pass: {besides}; --metric NAME lets one decide"
         ));
     }
     Ok(Exported { bytes: document(record, &cases).into_bytes(), notes })

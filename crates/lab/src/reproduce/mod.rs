@@ -161,7 +161,7 @@ fn measure(
     let mut done = 0;
     for round in 0..rounds {
         if round >= FEWEST_RUNS && end.is_some_and(|end| end <= monotonic_raw()) {
-            break_off(&mut outcomes, experiment, "the time was over (--budget)");
+            break_off(&mut outcomes, experiment, "the time was up (--budget)");
             break;
         }
         let mut order: Vec<usize> = (0..experiment.setups.len()).collect();

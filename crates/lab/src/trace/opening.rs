@@ -83,8 +83,9 @@ fn open_on(
             Some(room) => room.take(file),
             None => file,
         };
-        let tasks =
-            event::open_tasks(cpu).map(placed).map_err(|error| failed("births of tasks", error))?;
+        let tasks = event::open_tasks(cpu)
+            .map(placed)
+            .map_err(|error| failed("the creation of tasks", error))?;
         let ring = Ring::map(&tasks, size).map_err(|source| TraceError::Buffer {
             kib: size >> 10,
             cpu,

@@ -95,7 +95,7 @@ fn kernel_threads(machine: &Machine<'_>) -> BootOption {
         &format!("kthread_cpus={}", machine.housekeeping),
         BootAdvice::Against,
         "keeps kernel threads on the other CPUs, in kernels of vendors that have such a \
-         parameter: the kernel of kernel.org ignores it",
+         parameter: the mainline kernel ignores it",
         "with no other kernel: from Linux 5.8 on, nohz_full= does it, and the knob \
          `kernel-threads` of `becalm tune` does it for the existing ones",
         "nothing",

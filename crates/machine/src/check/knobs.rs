@@ -109,12 +109,12 @@ pub(super) fn look(view: &View<'_>, checkup: &mut Checkup) {
 fn fix(knob: &str) -> Fix {
     let instead = match knob {
         "aslr" => {
-            "leave it on: the layout then varies from run to run, so that no lucky layout decides"
+            "leave it on: the layout then varies from run to run, so that chance in one layout does not decide"
         }
         "rt-throttling" => {
             "leave it: becalm rests after each real-time run, so the limit is not reached"
         }
-        "perf-limits" => "leave it unless somebody profiles here; then ask them to stop",
+        "perf-limits" => "leave it, unless another user profiles here; then ask them to stop",
         _ => return Fix::Knob(knob.to_owned()),
     };
     Fix::Advice(instead.to_owned())

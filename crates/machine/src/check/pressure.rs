@@ -55,7 +55,7 @@ fn steal(view: &View<'_>, checkup: &mut Checkup) {
         "steal",
         Severity::Noise,
         format!("The host took {:.1} % of the CPU time since boot for others.", share * 100.0),
-        "While the host gives a CPU to another machine, the programs on it stand still.",
+        "While the host gives a CPU to another machine, the programs on it stop.",
         "",
         "use a larger or a dedicated instance; becalm pairs runs and labels those with steal",
     ));
@@ -69,7 +69,7 @@ fn quota(view: &View<'_>, checkup: &mut Checkup) {
         "quota",
         if throttled > 0 { Severity::Severe } else { Severity::Noise },
         format!("This container may use {cpus:.2} CPUs, and was stopped {throttled} times for using more."),
-        "A program that has used up the quota stands still until the next period, usually 100 ms.",
+        "A program that has used up the quota stops until the next period, usually 100 ms.",
         "",
         "raise the limit, or use fewer threads than it allows",
     ));

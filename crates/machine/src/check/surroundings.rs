@@ -26,7 +26,7 @@ pub(super) fn paragraph(view: &View<'_>) -> String {
     }
     if !sentences.is_empty() {
         sentences.push(
-            "What still helps: interleaved rounds, CPU time instead of wall time, pinning, a \
+            "What still helps: measuring in turns, CPU time instead of wall time, pinning, a \
              machine without other work, and more rounds; `becalm compare --aa` shows the \
              smallest change that it can resolve."
                 .to_owned(),

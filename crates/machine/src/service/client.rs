@@ -240,7 +240,7 @@ impl Link {
         let seconds = self.over.and_then(|over| over.seconds);
         Err(StewardLost {
             why: match seconds {
-                Some(seconds) => format!("the {seconds} s that the service allows a user are over"),
+                Some(seconds) => format!("the {seconds} s that the service allows a user are up"),
                 None => ended().to_string(),
             },
         })

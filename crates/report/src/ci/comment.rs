@@ -128,7 +128,7 @@ fn tail(report: &CiReport, link: Option<&str>) -> String {
         let confidence = quantity::confidence(report.rule.confidence);
         let _ = writeln!(
             out,
-            "- {} of base, base again and head, interleaved in one job; {confidence} confidence for all verdicts \
+            "- {} of base, base again and head, in turns in one job; {confidence} confidence for all verdicts \
              together, margin {}, fails beyond {}",
             quantity::count(usize::try_from(*rounds).unwrap_or(usize::MAX), "round"),
             quantity::percent(report.rule.margin),
@@ -162,7 +162,7 @@ fn tail(report: &CiReport, link: Option<&str>) -> String {
         let command = limited(&becalm_model::shell_line(&report.reproduce));
         let _ = write!(
             out,
-            "\n<details><summary>The same elsewhere</summary>\n\n{}</details>\n\n",
+            "\n<details><summary>Repeat this elsewhere</summary>\n\n{}</details>\n\n",
             fenced("sh", &command)
         );
     }

@@ -170,7 +170,7 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
             page.table(&table);
             page.gap();
             page.item(&format!(
-                "{} of base, base again and head, interleaved",
+                "{} of base, base again and head, in turns",
                 quantity::count(usize::try_from(*rounds).unwrap_or(usize::MAX), "round")
             ));
             page.item(&noise_sentence(lines));
@@ -180,7 +180,10 @@ pub fn ci_text(report: &CiReport, style: &Style) -> String {
         page.item(&notes::sentence(note));
     }
     if !report.reproduce.is_empty() {
-        page.item(&format!("the same elsewhere: {}", becalm_model::shell_line(&report.reproduce)));
+        page.item(&format!(
+            "to repeat this elsewhere: {}",
+            becalm_model::shell_line(&report.reproduce)
+        ));
     }
     page.finish()
 }

@@ -61,7 +61,7 @@ pub(super) fn sentence(note: &ComparisonNote) -> String {
         }
         N::MeasuredSeparately => {
             "measured separately: a change of the machine between the two looks like a change of \
-             the program; `becalm compare` interleaves them"
+             the program; `becalm compare` measures them in turns"
                 .to_owned()
         }
         N::ValuesWithoutRatio { values } => {

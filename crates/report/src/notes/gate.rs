@@ -147,7 +147,7 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
             both(base, head)
         ),
         A::Compare { base, head } => {
-            format!("Confirm it with {}, which interleaves both sides.", both(base, head))
+            format!("Confirm it with {}, which measures both sides in turns.", both(base, head))
         }
         A::FitLimit { benchmark } => {
             format!("Make {benchmark} fit its limit, or change the limit in becalm.toml.")

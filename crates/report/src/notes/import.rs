@@ -21,8 +21,8 @@ pub(super) fn sentence(note: &ImportNote) -> String {
             )
         }
         N::MetricLeftOut { metric } => format!(
-            "{metric} is skipped: the first file does not have it for its processes; name a file \
-             first that has it"
+            "{metric} is skipped: the first file does not have it for its processes; put a file \
+             that has it first"
         ),
         N::StatisticsDiffer { metric, one, another } => {
             let [one, another] =

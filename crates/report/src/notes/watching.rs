@@ -82,7 +82,9 @@ pub(super) fn topology(limit: &TopologyLimit) -> String {
                 1 => " (nor can another file)".to_owned(),
                 others => format!(" (nor can {others} other files)"),
             };
-            format!("{path} {error}{others}: that information comes from elsewhere, or is unknown")
+            format!(
+                "{path} {error}{others}: becalm takes that information from other files, or does not know it"
+            )
         }
         L::NoneOnline => "none of the CPUs this process may use is online".to_owned(),
         L::CoresByCpuinfo { cpus } => format!("the cores of CPU {cpus} are those of /proc/cpuinfo"),

@@ -18,7 +18,7 @@ pub enum CompileError {
         source: io::Error,
     },
     /// It refused the code.
-    #[error("`{program}` refuses the code:\n{said}")]
+    #[error("`{program}` cannot compile the code:\n{said}")]
     Refused {
         /// The compiler.
         program: String,

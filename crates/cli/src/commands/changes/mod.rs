@@ -21,7 +21,7 @@ use crate::ui::Ui;
 
 /// Show where the level of results changed over time
 ///
-/// A change is confirmed when at least four runs are on a new level and their ranks are beyond
+/// A change is confirmed when at least four points are on a new level and their ranks are beyond
 /// chance for a series that is tested after every run; it then keeps its place. Newer suspects are
 /// pending. Without --series becalm examines the series of the history and keeps its findings
 /// there. Exit code 3: the series of the file has too few values to confirm a change.
@@ -68,7 +68,7 @@ struct FindingFlags {
     /// Smallest relative change to report [default: the value in becalm.toml, else any]
     #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Detecting")]
     margin: Option<f64>,
-    /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1% to 10%
+    /// Share of unchanged series of 500 points in which a change may be confirmed, from 0.1% to 10%
     #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Detecting")]
     false_alarms: Option<f64>,
     /// Which detector to use; only the findings of becalm's own are kept
@@ -81,7 +81,7 @@ struct FindingFlags {
     /// Level of Otava's t test [default: 0.001]
     #[arg(long, value_name = "P", value_parser = probability, help_heading = "Detecting")]
     p_value: Option<f64>,
-    /// Fewest runs between two changes of ED-PELT [default: 10]
+    /// Fewest points between two changes of ED-PELT [default: 10]
     #[arg(long, value_name = "N", help_heading = "Detecting")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     distance: Option<u32>,
@@ -121,7 +121,7 @@ impl FindingFlags {
 /// A detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
-    /// Compares ranks of the runs after and before a split, at a stated rate of false alarms
+    /// Compares ranks of the points after and before a split, at a stated rate of false alarms
     Becalm,
     /// What Apache Otava 0.8.0 finds
     Otava,

@@ -81,7 +81,7 @@ pub(crate) struct Args {
         help_heading = "Reporting"
     )]
     notify: Option<Secret>,
-    /// Send a message in Slack's format to this address of a chat if something changed
+    /// Send a message in Slack's format to this webhook of a chat if something changed
     #[arg(
         long,
         value_name = "URL",
@@ -195,14 +195,14 @@ fn refuse_privileged_fork(around: &Surroundings) -> Result<(), CommandError> {
             "`pull_request_target` would run the code of a fork with a token that may write"
         }
         (Origin::AfterFork, _) => {
-            "`workflow_run` after a job of a fork would run its code with the rights of the project"
+            "`workflow_run` after a job of a fork would run its code with the permissions of the project"
         }
         (Origin::Commented(change), Some(service)) if service.is_from_fork(change)? => {
-            "`issue_comment` would run the code of a fork in a job that has the rights of the project"
+            "`issue_comment` would run the code of a fork in a job that has the permissions of the project"
         }
         (Origin::Commented(_), None) => {
             "a comment started this job; without GITHUB_TOKEN, becalm cannot check whether the \
-             pull request is from a fork, whose code would run with the rights of the project"
+             pull request is from a fork, whose code would run with the permissions of the project"
         }
         _ => return Ok(()),
     };

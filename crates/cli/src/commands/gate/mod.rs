@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// Confidence of all intervals from the history together
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
     confidence: f64,
-    /// Without a record: only changes among the last N runs of a series
+    /// Without a record: only changes among the last N points of a series
     #[arg(long, value_name = "N", default_value_t = 30)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     last: u32,

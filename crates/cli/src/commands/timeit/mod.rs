@@ -30,7 +30,7 @@ const LONG: f64 = 60.0;
 /// remove it (in C and C++, `becalm_change(x)` makes it forget what it knows about a variable).
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The statement; several are one after the other in the same loop
+    /// The statement; several run one after the other in the same loop
     #[arg(value_name = "STMT", required = true)]
     statement: Vec<String>,
 
