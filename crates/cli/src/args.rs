@@ -165,7 +165,9 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         }
     };
     if arguments.len() < 2 {
-        return Ui::new(false).print(help::START).map_or_else(|error| error.exit, |()| Exit::Done);
+        return Ui::new(false)
+            .print_folded(help::START)
+            .map_or_else(|error| error.exit, |()| Exit::Done);
     }
     let parsed = line.try_get_matches_from(&arguments);
     let (cli, matches) = match parsed.and_then(|it| Ok((Cli::from_arg_matches(&it)?, it))) {

@@ -63,11 +63,19 @@ pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record,
             }
             ImportError::NoFormat { .. } => "`becalm import --formats` lists the formats",
             ImportError::Folder { .. } => "give the file itself",
+            ImportError::Empty { .. } => {
+                "expected results; for standard input, pipe the output of a benchmark into becalm"
+            }
             _ => "nothing was imported",
         };
         let is_usage = matches!(error, ImportError::NoFormat { .. });
-        let told =
-            if is_usage { CommandError::usage(&error) } else { CommandError::measure(&error) };
+        let said = error.to_string();
+        // `-` is how a user names it, and no name to read.
+        let said = match said.strip_prefix('-') {
+            Some(rest) if rest.starts_with([' ', ':']) => format!("standard input{rest}"),
+            _ => said,
+        };
+        let told = if is_usage { CommandError::usage(said) } else { CommandError::measure(said) };
         told.hint(hint)
     })?;
     env!("CARGO_PKG_VERSION").clone_into(&mut record.version);

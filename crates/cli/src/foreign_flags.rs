@@ -1,14 +1,17 @@
 //! What users of other tools type first: what serves instead, in one line.
 
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::error::CommandError;
 use crate::numbers;
+use crate::refused;
 
 /// Flags of other tools, the commands of becalm at which they are typed, and what serves instead.
-const FLAGS: [(&[&str], &[&str], &str); 25] = [
+const FLAGS: [(&[&str], &[&str], &str); 36] = [
     // hyperfine
     (
         &["--sort"],
@@ -79,10 +82,35 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
         "the table already lists what changed first, with its verdict",
     ),
     (&["--table"], &["diff"], "the result is already a table"),
+    (
+        &["-o"],
+        MEASURING,
+        "--export-json FILE saves the session, which `becalm show`, `diff` and others read",
+    ),
+    // criterion
+    (
+        &["--save-baseline"],
+        MEASURING,
+        "--export-json FILE saves this session; `becalm diff` compares two of them",
+    ),
+    (&["--baseline"], &["compare"], "the first command is the baseline"),
+    (&["--sample-size"], MEASURING, "--rounds N makes exactly N rounds"),
+    (&["--measurement-time"], MEASURING, "--max-time limits the time"),
+    (&["--warm-up-time"], MEASURING, "--warmup N makes N rounds before the measured ones"),
+    // perf stat
+    (&["--repeat"], MEASURING, "--rounds N makes exactly N rounds"),
+    (&["-e", "--event"], COMPARING, "--counters chooses which counters are read"),
+    // go test
+    (
+        &["-bench", "-benchtime", "-benchmem"],
+        &["compare", "run"],
+        "--harness go measures the benchmarks of a Go test program: becalm compare --harness go \
+         ./old.test ./new.test",
+    ),
     // benchstat
     (&["-alpha", "--alpha"], &["diff", "compare"], "an alpha of 0.01 is --confidence 99%"),
     (
-        &["-col", "-row", "--col", "--row"],
+        &["-col", "-row", "-table", "--col", "--row"],
         &["diff"],
         "becalm diffs two files: `becalm diff old.txt new.txt`",
     ),
@@ -96,6 +124,8 @@ const FLAGS: [(&[&str], &[&str], &str); 25] = [
         &["diff", "show"],
         "--json prints JSON; `becalm export` writes CSV and other formats",
     ),
+    (&["-csv"], &["diff"], "--json prints JSON, from which other formats can be made"),
+    (&["-sort"], &["diff"], "the table already lists what changed first, with its verdict"),
     (
         &["-delta-test", "--delta-test"],
         &["diff"],
@@ -118,7 +148,7 @@ const COMPARING: &[&str] = &["compare", "run", "bisect"];
 const ALL: &[&str] = &[];
 
 /// Commands of other tools, and those of becalm that serve instead.
-const COMMANDS: [(&str, &str); 10] = [
+const COMMANDS: [(&str, &str); 16] = [
     ("compare_to", "becalm diff OLD NEW"),
     ("command", "becalm run COMMAND"),
     ("metadata", "becalm show --metadata FILE"),
@@ -129,6 +159,12 @@ const COMMANDS: [(&str, &str); 10] = [
     ("convert", "becalm export FILE"),
     ("benchstat", "becalm diff OLD NEW"),
     ("hyperfine", "becalm compare COMMAND COMMAND"),
+    ("perf", "becalm run COMMAND"),
+    ("stat", "becalm run COMMAND"),
+    ("time", "becalm run COMMAND"),
+    ("bench", "becalm run COMMAND, becalm run --suite"),
+    ("measure", "becalm run COMMAND"),
+    ("report", "becalm show FILE"),
 ];
 
 /// Returns a better answer than the parser's, if there is one.
@@ -142,6 +178,7 @@ pub(crate) fn better(error: &clap::Error, words: &[OsString]) -> Option<CommandE
         ErrorKind::ValueValidation => numbers::refused(error),
         _ => None,
     }
+    .or_else(|| refused::answer(error, &words))
 }
 
 /// Names what serves instead of a flag.
@@ -169,20 +206,32 @@ fn unknown_command(error: &clap::Error, words: &[String]) -> Option<CommandError
                 .hint(format!("use: {instead}")),
         );
     }
-    let is_program = given.contains(['/', ' ']) || std::path::Path::new(&given).exists();
+    let is_program = given.contains(['/', ' ']) || Path::new(&given).exists();
     if !is_program {
         return None;
     }
     let at = words.iter().position(|word| *word == given)?;
     let programs: Vec<&String> =
         words[at..].iter().take_while(|word| !word.starts_with('-')).collect();
-    let command = if programs.len() > 1 { "compare" } else { "run" };
+    let are_results = programs.iter().all(|name| is_no_program(Path::new(name)));
+    let (command, what) = match (are_results, programs.len()) {
+        (false, 1) => ("run", "to measure it"),
+        (false, _) => ("compare", "to measure it"),
+        (true, 1) => ("show", "to see what it contains"),
+        (true, 2) => ("diff", "to compare results"),
+        (true, _) => ("import", "to read results"),
+    };
     let line = words[at..].iter().map(|word| shell_words::quote(word).into_owned());
     let line = line.collect::<Vec<_>>().join(" ");
     Some(
         CommandError::usage(format!("becalm has no command `{given}`"))
-            .hint(format!("to measure it: becalm {command} {line}")),
+            .hint(format!("{what}: becalm {command} {line}")),
     )
+}
+
+/// Says whether this is a file that cannot be started.
+fn is_no_program(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 == 0)
 }
 
 pub(crate) fn context(error: &clap::Error, kind: ContextKind) -> Option<String> {
@@ -251,6 +300,25 @@ pub(crate) mod tests {
         assert!(said.ends_with("to measure it: becalm compare ./old './new -x'"), "{said}");
         assert!(answer("becalm ./old").unwrap().ends_with("to measure it: becalm run ./old"));
         assert!(answer("becalm compare_to a b").unwrap().ends_with("use: becalm diff OLD NEW"));
-        assert_eq!(answer("becalm comprae a b"), None);
+    }
+
+    #[test]
+    fn results_without_a_command_are_to_be_compared_and_not_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, "x").unwrap();
+            path.display().to_string()
+        };
+        let (old, new) = (file("o.txt"), file("n.txt"));
+        let ends = |line: &str, end: &str| {
+            let said = answer(line).unwrap();
+            assert!(said.ends_with(end), "{said}");
+        };
+        ends(
+            &format!("becalm {old} {new}"),
+            &format!("to compare results: becalm diff {old} {new}"),
+        );
+        ends(&format!("becalm {old}"), &format!("to see what it contains: becalm show {old}"));
     }
 }

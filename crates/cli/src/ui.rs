@@ -5,9 +5,10 @@ use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 
 use becalm_fleet::{Frame, FrameWriter, Terminal};
-use becalm_report::Style;
+use becalm_report::{Style, folded};
 
 use crate::error::CommandError;
+use crate::terminal;
 use becalm_model::wire::json_text;
 
 /// How becalm speaks to people.
@@ -38,14 +39,7 @@ impl Ui {
     pub(crate) fn new(quiet: bool) -> Self {
         let colour =
             anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-        let width = std::env::var("COLUMNS")
-            .ok()
-            .and_then(|columns| columns.parse().ok())
-            // What some terminals say that do not know their width.
-            .filter(|&columns| columns > 0)
-            .or_else(|| terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)))
-            .unwrap_or(DEFAULT_WIDTH)
-            .min(LARGEST_WIDTH);
+        let width = terminal::width().unwrap_or(DEFAULT_WIDTH).min(LARGEST_WIDTH);
         let is_terminal = std::io::stdout().is_terminal();
         let table_width = if is_terminal || width < DEFAULT_WIDTH { width } else { TABLE_WIDTH };
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
@@ -116,6 +110,11 @@ impl Ui {
         self.print_with(|out| out.write_all(text.as_bytes()))
     }
 
+    /// Writes text to standard output that was written for no width.
+    pub(crate) fn print_folded(&self, text: &str) -> Result<(), CommandError> {
+        self.print(&folded(text, self.style.width))
+    }
+
     /// Writes a document to stdout, as JSON.
     pub(crate) fn print_json(&self, document: &impl serde::Serialize) -> Result<(), CommandError> {
         self.print(&json_text(document))
@@ -170,8 +169,14 @@ impl Ui {
     pub(crate) fn say(&self, text: impl Display) {
         if !self.quiet && !self.sends(|| Frame::Say(text.to_string())) {
             // Nothing sensible can be done when stderr is gone.
-            let _ = writeln!(anstream::stderr().lock(), "{text}");
+            let _ = writeln!(anstream::stderr().lock(), "{}", self.folded(text));
         }
+    }
+
+    /// Breaks a message between words on a terminal that is narrower than usual.
+    fn folded(&self, text: impl Display) -> String {
+        let text = text.to_string();
+        if self.style.width < DEFAULT_WIDTH { folded(&text, self.style.width) } else { text }
     }
 
     /// Writes a warning to stderr, even with `--quiet`.
@@ -179,7 +184,8 @@ impl Ui {
         if self.sends(|| Frame::Warn(text.to_string())) {
             return;
         }
-        let _ = writeln!(anstream::stderr().lock(), "warning: {text}");
+        let text = self.folded(format!("warning: {text}"));
+        let _ = writeln!(anstream::stderr().lock(), "{text}");
     }
 
     /// Writes an error and its hints to stderr.
@@ -189,9 +195,9 @@ impl Ui {
             return;
         }
         let mut out = anstream::stderr().lock();
-        let _ = writeln!(out, "error: {}", error.message);
+        let _ = writeln!(out, "{}", self.folded(format!("error: {}", error.message)));
         for hint in &error.hints {
-            let _ = writeln!(out, "hint: {hint}");
+            let _ = writeln!(out, "{}", self.folded(format!("hint: {hint}")));
         }
     }
 

@@ -6,6 +6,7 @@ use becalm_model::wire::{BisectDocument, BisectState, CommitDocument, FoundDocum
 
 use crate::notes;
 use crate::page::Page;
+use crate::prose::folded;
 use crate::quantity::{self, NBSP, confidence, count};
 use crate::style::{Role, Style};
 use crate::width::printable;
@@ -39,7 +40,8 @@ pub fn bisect_text(search: &BisectDocument, check: &str, style: &Style) -> Strin
                 for line in
                     one.reason.lines().rev().take(SHOWN_LINES).collect::<Vec<_>>().iter().rev()
                 {
-                    page.drawn(&format!("      {}", printable(line.trim())));
+                    let width = page.style.width;
+                    page.drawn(&folded(&format!("      {}", printable(line.trim())), width));
                 }
             }
         }
@@ -143,4 +145,70 @@ fn short(commit: &CommitDocument) -> &str {
 
 fn named(commit: &CommitDocument) -> String {
     format!("{} {}", short(commit), commit.title)
+}
+
+#[cfg(test)]
+mod tests {
+    use becalm_model::wire::{CandidateDocument, SkippedDocument};
+
+    use super::*;
+
+    fn commit(id: &str, title: &str) -> CommitDocument {
+        CommitDocument {
+            id: id.repeat(10),
+            title: title.to_owned(),
+            author: "A. Programmer <somebody@example.org>".to_owned(),
+            date: "2026-11-26T12:00:00+00:00".to_owned(),
+            parents: 2,
+        }
+    }
+
+    fn search(found: Option<FoundDocument>) -> BisectDocument {
+        BisectDocument {
+            schema: String::new(),
+            version: "0.1.0".to_owned(),
+            arguments: Vec::new(),
+            started_at: 0.0,
+            command: vec!["./program".to_owned()],
+            terms: None,
+            build: None,
+            confidence: 0.95,
+            good: commit("900d", "the last release"),
+            commits: vec![
+                commit("ba5e", "parser: read numbers without a copy of every line of the file"),
+                commit("4ead", "parser: tables"),
+            ],
+            metric: Some("cpu_time".to_owned()),
+            unit: None,
+            exact: None,
+            verdict: Some("slower".to_owned()),
+            state: BisectState::Undecided,
+            built: Vec::new(),
+            skipped: vec![SkippedDocument {
+                commit: 1,
+                reason: "cc: error: no such file or directory: parser_tables.c".to_owned(),
+            }],
+            steps: Vec::new(),
+            candidates: vec![
+                CandidateDocument { commit: 2, probability: 0.61 },
+                CandidateDocument { commit: 1, probability: 0.39 },
+            ],
+            found,
+            notes: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn an_answer_and_none_fit_on_a_narrow_terminal() {
+        let ratio = Some(RatioInterval { estimate: 1.03, low: 1.021, high: 1.039 });
+        let found = |from| FoundDocument { from, to: 2, probability: 0.973, ratio };
+        for found in [Some(found(2)), Some(found(1)), None] {
+            let text = bisect_text(
+                &search(found),
+                "becalm compare ./a ./b",
+                &Style { width: 40, ..Style::PLAIN },
+            );
+            crate::width::fits_on_forty("bisect", &text);
+        }
+    }
 }

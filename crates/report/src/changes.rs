@@ -9,9 +9,10 @@ use crate::quantity::{NBSP, Scale, count, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// Lists the changes: those of a history with where they are, those of one series by their index.
-pub fn changes_text(document: &ChangesDocument, style: &Style) -> String {
-    let mut page = Page::new(style);
+/// Lists the changes: those of a history with where they are, those of one series by their index. The table may be
+/// `table_width` wide.
+pub fn changes_text(document: &ChangesDocument, style: &Style, table_width: usize) -> String {
+    let mut page = Page::with_tables(style, table_width);
     let (confirmed, pending): (Vec<_>, Vec<_>) =
         document.changes.iter().partition(|change| change.state == "confirmed");
     if document.changes.iter().any(|change| change.history.is_some()) {
@@ -137,7 +138,9 @@ fn size(change: &ChangePointDocument) -> [Cell; 2] {
     let percent = |ratio: f64| signed_percent(ratio - 1.0, 1);
     let size = change.ratio.map_or("-".into(), |ratio| percent(ratio).into());
     let interval = match (change.ratio_low, change.ratio_high) {
-        (Some(low), Some(high)) => format!("[{},{NBSP}{}]", percent(low), percent(high)).into(),
+        (Some(low), Some(high)) => {
+            format!("{}{NBSP}..{NBSP}{}", percent(low), percent(high)).into()
+        }
         _ => "-".into(),
     };
     [size, interval]

@@ -76,13 +76,23 @@ fn sequence(check: &SequenceCheck, findings: &mut Vec<Finding>) {
         )));
     }
     if check.is_autocorrelated() {
+        let (low, high) = check.independent();
+        // With as many decimals as show on which side of an end it lies.
+        let is_clear = |decimals: usize| {
+            let step = 10_f64.powf(decimals as f64);
+            let rounded = |value: f64| (value * step).round();
+            [low, high].into_iter().all(|end| rounded(end) != rounded(check.lag1))
+        };
+        let decimals = (2..6).find(|&decimals| is_clear(decimals)).unwrap_or(6);
+        let shown = |value: f64| format!("{value:+.decimals$}");
         findings.push(warning(format!(
-            "Neighbouring runs {} each other (lag-1 autocorrelation {:+.2}, limit +-{:.2}): \
-             intervals of one subject are {} than they should be.",
-            if check.lag1 > 0.0 { "resemble" } else { "avoid" },
-            check.lag1,
-            check.lag1_limit,
-            if check.lag1 > 0.0 { "narrower" } else { "wider" },
+            "Neighbouring runs {} each other (lag-1 autocorrelation {}; independent runs have {} .. \
+             {}): intervals of one subject are {} than they should be.",
+            if check.lag1 > low { "resemble" } else { "avoid" },
+            shown(check.lag1),
+            shown(low),
+            shown(high),
+            if check.lag1 > low { "narrower" } else { "wider" },
         )));
     }
     if !drifting && !stepped && !check.is_autocorrelated() {

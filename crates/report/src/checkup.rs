@@ -120,18 +120,9 @@ fn here(id: &str, effect: &MitigationEffect) -> String {
 
 /// Breaks lines at spaces.
 fn wrap(text: &mut String, sentence: &str, indent: &str, width: usize) {
-    let mut line = indent.to_owned();
-    for word in sentence.split(' ') {
-        let is_first = line.len() == indent.len();
-        if !is_first && line.chars().count() + 1 + word.chars().count() > width {
-            let _ = writeln!(text, "{line}");
-            indent.clone_into(&mut line);
-        } else if !is_first {
-            line.push(' ');
-        }
-        line.push_str(word);
+    for line in crate::width::wrap(sentence, width.saturating_sub(indent.len())) {
+        let _ = writeln!(text, "{indent}{line}");
     }
-    let _ = writeln!(text, "{line}");
 }
 
 #[cfg(test)]

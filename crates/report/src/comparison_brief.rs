@@ -62,6 +62,9 @@ fn remarks(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[Distu
     if let Some(rounds) = remarks::rounds(record) {
         page.say(&rounds);
     }
+    if let Some(why) = remarks::against_the_medians(record) {
+        page.say(&why);
+    }
     page.say(&sentence::of_fragment(&disturbed::summary(record, disturbed, None)));
     if let Some(failures) = outcomes::remark(record) {
         page.say_as(Role::Warning, &failures);

@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_cut_number_is_not_taken_for_another() {
-        check(&["sort size=1000", "sort size=100000"], 15, &["sort size=1000", "~ort size=100000"]);
+        check(&["sort size=1000", "sort size=100000"], 15, &["sort size=1000", "~100000"]);
     }
 
     #[test]

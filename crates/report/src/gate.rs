@@ -8,9 +8,9 @@ use crate::quantity::{NBSP, Scale, count, percent, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// Shows what was judged, the worst first, the decision of the gate, and what to do next.
-pub fn gate_text(report: &GateReport, style: &Style) -> String {
-    let mut page = Page::new(style);
+/// Shows what was judged, the worst first, the decision of the gate, and what to do next. Its table may be `table_width` wide.
+pub fn gate_text(report: &GateReport, style: &Style, table_width: usize) -> String {
+    let mut page = Page::with_tables(style, table_width);
     if !report.results.is_empty() {
         page.table(&table(&report.results, style));
     }
@@ -66,7 +66,7 @@ fn table(results: &[GateResult], style: &Style) -> Table {
         let change = |ratio: f64| signed_percent(ratio - 1.0, 1);
         let interval = match result.ratio {
             Some(ratio) if ratio.high.is_finite() => {
-                format!("[{},{NBSP}{}]", change(ratio.low), change(ratio.high))
+                format!("{}{NBSP}..{NBSP}{}", change(ratio.low), change(ratio.high))
             }
             Some(ratio) => format!("{} or more", change(ratio.low)),
             None => "-".to_owned(),

@@ -218,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn a_plan_fits_on_a_narrow_terminal() {
+        let plan = Repetitions { counts: vec![11, 1, 16], seconds: 4.6, standard_error: 0.0045 };
+        for plan in [Some(plan), None] {
+            let text = plan_text(&planned(plan), &Style { width: 40, ..Style::PLAIN });
+            crate::width::fits_on_forty("plan", &text);
+        }
+    }
+
+    #[test]
     fn a_goal_out_of_reach_is_said() {
         let text = plan_text(&planned(None), &Style::PLAIN);
         assert!(text.contains("no number of repetitions reaches this"), "{text}");

@@ -48,6 +48,7 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         return record.notes.iter().map(sentence).collect();
     }
     let mut remarks: Vec<String> = rounds(record).into_iter().collect();
+    remarks.extend(against_the_medians(record));
     let warmups = record.runs.iter().filter(|run| run.warmup).count();
     let warmups = if warmups > 0 {
         format!("; {} before them", count(warmups, "warm-up run"))
@@ -68,6 +69,40 @@ pub(crate) fn measured(record: &Record, disturbed: &[DisturbedRun]) -> Vec<Strin
         ));
     }
     remarks
+}
+
+/// Medians that differ by less look the same.
+const SEEN: f64 = 0.01;
+
+/// Says why the change of a comparison has another sign than the difference of the medians beside it.
+pub(crate) fn against_the_medians(record: &Record) -> Option<String> {
+    let contradicts = |one: &Comparison| {
+        let of = |subject: usize| {
+            shown::sample(record, subject, one.metric)
+                .map(|sample| becalm_stats::center::median(&sample))
+                .filter(|median| *median > 0.0)
+        };
+        let medians = of(one.candidate).zip(of(one.baseline)).map(|(new, old)| new / old - 1.0);
+        let change = one.ratio.map(|ratio| ratio.estimate - 1.0);
+        medians.zip(change).is_some_and(|(medians, change)| {
+            medians.abs() >= SEEN && medians.is_sign_positive() != change.is_sign_positive()
+        })
+    };
+    let shown = shown::comparisons(record);
+    let mut names: Vec<String> = Vec::new();
+    for one in shown.into_iter().filter(|one| contradicts(one)) {
+        let name = shown::metric_at(record, one.metric).name;
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    (!names.is_empty()).then(|| {
+        format!(
+            "{}: the change has another sign than the difference of the medians. It comes from the ratios inside the \
+             rounds, which exclude drift; the medians are those of all runs, and include it.",
+            names.join(", ")
+        )
+    })
 }
 
 /// Says how many rounds the verdict rests on, and what they could have shown.

@@ -42,18 +42,28 @@ impl<T: Into<String>> From<T> for Cell {
 pub struct Table {
     titles: Vec<(String, Align)>,
     rows: Vec<Vec<Cell>>,
+    /// Whether the last column is a text that may take several lines.
+    ends_in_text: bool,
 }
 
 /// Space between two columns.
 const GAP: usize = 2;
 /// A first column narrower than this is useless; the table is then stacked.
 const NARROWEST_NAME: usize = 12;
+/// A last column narrower than this holds no text; the table is then stacked.
+const NARROWEST_TEXT: usize = 16;
 
 impl Table {
     /// Makes a table without rows. A table whose titles are all empty is drawn without a head.
     pub fn new<T: Into<String>>(titles: impl IntoIterator<Item = (T, Align)>) -> Self {
         let titles = titles.into_iter().map(|(title, align)| (title.into(), align)).collect();
-        Self { titles, rows: Vec::new() }
+        Self { titles, ..Self::default() }
+    }
+
+    /// Lets the last column take several lines on a terminal, before names are cut.
+    #[must_use]
+    pub(crate) fn ending_in_text(self) -> Self {
+        Self { ends_in_text: true, ..self }
     }
 
     /// Makes a table without rows whose first column names what the numbers of the others are about.
@@ -94,6 +104,14 @@ impl Table {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(columns(&cell.text));
             }
+        }
+        if self.ends_in_text
+            && wrap_texts(&mut rows, &widths, style.width)
+            && let Some((last, others)) = widths.split_last_mut()
+        {
+            *last = style
+                .width
+                .saturating_sub(others.iter().map(|width| width + GAP).sum::<usize>() + GAP);
         }
         let total: usize = widths.iter().map(|width| width + GAP).sum();
         if let Some(excess) = total.checked_sub(style.width + 1) {
@@ -171,11 +189,19 @@ impl Table {
             out.push_str("</tr></thead>\n");
         }
         out.push_str("<tbody>\n");
+        let mut named: Option<&Cell> = None;
         for row in &self.rows {
             out.push_str("<tr>");
+            // A row that continues the one above it has its name, too, for those who hear the table.
+            let goes_on = row.first().is_some_and(|cell| cell.text.is_empty());
+            if !goes_on {
+                named = row.first();
+            }
             for (index, (cell, (title, align))) in row.iter().zip(&self.titles).enumerate() {
-                let text = escape::html(&cell.text);
+                let name = named.filter(|_| index == 0 && goes_on);
+                let text = escape::html(&name.unwrap_or(cell).text);
                 let inner = match cell.role {
+                    _ if name.is_some() => format!("<span class=\"again\">{text}</span>"),
                     Some(role) => format!("<span class=\"{}\">{text}</span>", role.class()),
                     None => text,
                 };
@@ -196,6 +222,35 @@ impl Table {
         out.push_str("</tbody></table></div>\n");
         out
     }
+}
+
+/// Breaks the texts of the last column into rows of their own where they are too wide, if they have room there; says
+/// whether it did.
+fn wrap_texts(rows: &mut Vec<Vec<Cell>>, widths: &[usize], width: usize) -> bool {
+    let Some((last, others)) = widths.split_last() else { return false };
+    let taken = others.iter().map(|width| width + GAP).sum::<usize>() + GAP;
+    let room = width.saturating_sub(taken);
+    if *last <= room || room < NARROWEST_TEXT {
+        return false;
+    }
+    *rows = std::mem::take(rows)
+        .into_iter()
+        .flat_map(|mut row| {
+            let Some(cell) = row.last_mut() else { return vec![row] };
+            let mut lines = wrap(&cell.text, room).into_iter();
+            let role = cell.role;
+            cell.text = lines.next().unwrap_or_default();
+            let n = row.len();
+            let more = lines.map(|text| {
+                let mut rest = vec![Cell::from(""); n];
+                rest[n - 1] = Cell { text, role };
+                rest
+            });
+            let more: Vec<_> = more.collect();
+            std::iter::once(row).chain(more).collect()
+        })
+        .collect();
+    true
 }
 
 /// Breaks the names of the rows into two lines where they are too wide, the second in a row of its own; says whether
@@ -233,11 +288,16 @@ fn halves(name: &str, width: usize) -> Option<(String, Option<String>)> {
     if columns(name) <= width {
         return Some((name.to_owned(), None));
     }
-    let ends =
-        name.char_indices().filter(|(_, c)| !c.is_alphanumeric()).map(|(at, c)| at + c.len_utf8());
-    let at = ends.take_while(|&at| columns(name[..at].trim_end()) <= width).last()?;
-    let (begin, end) = (name[..at].trim_end(), format!("{INDENT}{}", &name[at..]));
-    (columns(&end) <= width && !end.trim().is_empty()).then(|| (begin.to_owned(), Some(end)))
+    let broken_after = |is_end: &dyn Fn(char) -> bool| {
+        let ends = name.char_indices().filter(|(_, c)| is_end(*c));
+        let ends = ends.map(|(at, c)| at + c.len_utf8());
+        let at = ends.take_while(|&at| columns(name[..at].trim_end()) <= width).last()?;
+        let (begin, end) = (name[..at].trim_end(), format!("{INDENT}{}", &name[at..]));
+        let fits = columns(&end) <= width && !begin.is_empty() && !end.trim().is_empty();
+        fits.then(|| (begin.to_owned(), Some(end)))
+    };
+    // Between words if that is possible, else behind a mark inside of one.
+    broken_after(&|c| c == ' ').or_else(|| broken_after(&|c| !c.is_alphanumeric() && c != NBSP))
 }
 
 /// Cuts the names of the rows so that they can still be told apart.

@@ -74,12 +74,31 @@ pub(crate) fn pad_left(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
+/// Units that stay with the number before them.
+const UNITS: [&str; 20] = [
+    "%", "ns", "us", "µs", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "KiB", "MiB", "GiB", "Hz",
+    "kHz", "MHz", "GHz", "°C",
+];
+
+/// Says whether a word is the unit of the number before it.
+fn is_unit_of(word: &str, before: &str) -> bool {
+    let unit = word.trim_end_matches(['.', ',', ';', ':', ')', ']', '?']);
+    UNITS.contains(&unit) && before.ends_with(|c: char| c.is_ascii_digit())
+}
+
 /// Breaks `text` into lines of at most `width` columns between words. A number stays with its
-/// unit when they are joined by a no-break space, which is written as a plain one.
+/// unit, also where they are joined by a no-break space, which is written as a plain one.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    for word in text.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
+        match words.last_mut() {
+            Some(before) if is_unit_of(word, before) => *before = format!("{before} {word}"),
+            _ => words.push(word.to_owned()),
+        }
+    }
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in text.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
+    for word in &words {
         if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
             lines.push(std::mem::take(&mut line));
         }
@@ -95,6 +114,17 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
         *line = line.replace('\u{a0}', " ");
     }
     lines
+}
+
+/// Checks that a text fits on a terminal of 40 columns; a word that is wider than that is not broken.
+#[cfg(test)]
+#[track_caller]
+pub(crate) fn fits_on_forty(view: &str, text: &str) {
+    for line in text.lines() {
+        let is_one_word = line.split_whitespace().count() <= 2
+            && line.split_whitespace().any(|word| columns(word) > 24);
+        assert!(columns(line) <= 40 || is_one_word, "{view}: {line:?}");
+    }
 }
 
 #[cfg(test)]
@@ -127,5 +157,7 @@ mod tests {
     #[test]
     fn a_number_is_not_torn_from_its_unit() {
         assert_eq!(wrap("takes 2.1\u{a0}% more", 10), ["takes", "2.1 % more"]);
+        assert_eq!(wrap("wait 100 ms, then 100 %.", 9), ["wait", "100 ms,", "then", "100 %."]);
+        assert_eq!(wrap("all of 100 runs s", 10), ["all of 100", "runs s"]);
     }
 }

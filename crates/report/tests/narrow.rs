@@ -10,9 +10,9 @@ use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult, GateSeries
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
 use becalm_model::{GateReason, RatioInterval, Record, RecordKind, Unit};
 use becalm_report::{
-    Beside, Detail, SharedAxes, Sides, Style, changes_text, comparison_text, diff_text, gate_text,
-    hist_text, import_text, metadata_text, plot_text, run_text, show_text, stats_text, suite_text,
-    verdict_text,
+    Beside, Detail, SharedAxes, Sides, Style, Timed, changes_text, comparison_text, diff_text,
+    gate_text, hist_text, import_text, metadata_text, plot_text, run_text, show_text, stats_text,
+    suite_text, timeit_text, verdict_text,
 };
 
 const NARROW: Style = Style { width: 40, colour: false, unicode: false };
@@ -98,7 +98,8 @@ fn verdict_and_interval_are_whole() {
             let is_there =
                 |words: &str| text.lines().any(|line| line.to_lowercase().contains(words));
             assert!(is_there(interval), "{view}: {interval} is torn or missing:\n{text}");
-            let has_word = is_there(verdict) || (view == "demo" && text.contains("do not differ"));
+            let has_word =
+                is_there(verdict) || (view == "demo" && text.contains("no difference between"));
             assert!(has_word, "{view}: {verdict} is missing:\n{text}");
         }
     }
@@ -185,11 +186,11 @@ fn changes_have_their_kind_and_interval_beside_their_benchmark() {
     };
     let changes = NAMES.map(change).to_vec();
     let document = ChangesDocument { series: 3, changes, ..ChangesDocument::default() };
-    let text = changes_text(&document, &NARROW);
+    let text = changes_text(&document, &NARROW, NARROW.width);
     fits("changes", &text);
     for name in NAMES {
         let row = row(&text, name);
-        assert!(row.contains("regression") && row.contains("[+15.0 %, +25.0 %]"), "{name}: {text}");
+        assert!(row.contains("regression") && row.contains("+15.0 % .. +25.0 %"), "{name}: {text}");
     }
 }
 
@@ -210,12 +211,24 @@ fn a_gate_has_its_answer_and_intervals() {
     };
     let report =
         GateReport { confidence: 0.95, results: NAMES.map(result).to_vec(), notes: Vec::new() };
-    let text = gate_text(&report, &NARROW);
+    let text = gate_text(&report, &NARROW, NARROW.width);
     fits("gate", &text);
     assert!(text.contains("The gate fails: 3 of 3"), "{text}");
     for name in NAMES {
         let row = row(&text, name);
         assert!(row.contains(GateOutcome::Fail.word()), "{name}: {text}");
-        assert!(row.contains("[+15.0 %, +25.0 %]"), "{name}: {text}");
+        assert!(row.contains("+15.0 % .. +25.0 %"), "{name}: {text}");
     }
+}
+
+#[test]
+fn a_timed_statement_fits() {
+    let mut record = run();
+    record.subjects.truncate(1);
+    record.runs.retain(|run| run.subject == 0);
+    let name = "sorted(range(100000), key=lambda number: -number)";
+    record.metrics[0].name = String::from(name);
+    record.metrics[0].benchmark = Some(String::from(name));
+    let timed = Timed { loops: vec!["131072".to_owned()], values: 3, is_compiled: true };
+    fits("timeit", &timeit_text(&record, &[], &timed, &NARROW));
 }

@@ -153,8 +153,10 @@ impl Layouts {
 
     /// Puts the programs of the first subject a second time behind themselves.
     pub fn repeat_first(&mut self) {
-        let again = self.programs.first().cloned().unwrap_or_default();
-        self.programs.insert(1, again);
+        // Without a build command there are none.
+        if let Some(first) = self.programs.first().cloned() {
+            self.programs.insert(1, first);
+        }
     }
 
     /// Runs the build command for one seed.

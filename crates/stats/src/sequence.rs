@@ -51,7 +51,15 @@ impl SequenceCheck {
 
     /// Returns whether neighbouring runs resemble (or avoid) each other more than chance allows.
     pub fn is_autocorrelated(&self) -> bool {
-        (self.lag1 + 1.0 / self.n as f64).abs() > self.lag1_limit
+        let (low, high) = self.independent();
+        self.lag1 < low || self.lag1 > high
+    }
+
+    /// Returns between which ends `lag1` lies in 95 % of independent sequences: around -1/n, because every value is
+    /// compared with a mean of which it is a part.
+    pub fn independent(&self) -> (f64, f64) {
+        let middle = -1.0 / self.n as f64;
+        (middle - self.lag1_limit, middle + self.lag1_limit)
     }
 
     /// Returns whether there is a trend.

@@ -1,6 +1,6 @@
 //! `becalm compare`: which is faster, and by how much?
 
-use becalm_model::terms::{CommandLine, RunTerms, Stop, SubjectSource, Terms};
+use becalm_model::terms::{CommandLine, RunTerms, SubjectSource, Terms};
 use becalm_model::{Record, RecordKind, SessionNote, Subject};
 use becalm_report::{comparison_text, note_sentence};
 use becalm_session::{Machine, Recipe, Request, Revisions, name, subjects};
@@ -49,15 +49,6 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
     }
     if aa && subjects.len() > 2 {
         return Err(CommandError::usage("--aa takes one command without parameter scans"));
-    }
-    if terms.runs.harness.is_some()
-        && let Stop::Until { minimum, budget: Some(budget), .. } = terms.stop
-    {
-        ui.say(format!(
-            "takes {} s, less if every benchmark is decided earlier, and more if {} take longer",
-            budget.as_secs(),
-            becalm_model::counted(minimum as usize, "round")
-        ));
     }
     let request = Request {
         aa,
@@ -131,7 +122,7 @@ fn say_same(
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
     if !terms.exports.print {
-        ui.print(&format!("{}.\n", note_sentence(&why.clone().into())))?;
+        ui.print_folded(&format!("{}.\n", note_sentence(&why.clone().into())))?;
     }
     let exports = terms.exports.clone();
     let record = Record {

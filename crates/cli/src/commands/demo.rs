@@ -52,8 +52,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         )
     };
 
-    ui.print(&format!("{}\n\n", machine_line(&Machine::read()?.facts)))?;
-    ui.print("1. The same program twice: how small a change can this machine resolve?\n\n")?;
+    ui.print_folded(&format!("{}\n\n", machine_line(&Machine::read()?.facts)))?;
+    ui.print_folded("1. The same program twice: how small a change can this machine resolve?\n\n")?;
     let aa = session(vec![subject("workload", AMOUNT), subject("same again", AMOUNT)], true, ui)?;
     ui.print(&verdict_text(&aa.record, ui.style()))?;
     let (same, same_disturbed) = (aa.record.clone(), aa.disturbed.clone());
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(exit);
     }
 
-    ui.print("\n2. A program against one that does 2 % more work\n\n")?;
+    ui.print_folded("\n2. A program against one that does 2 % more work\n\n")?;
     let compared = session(
         vec![subject("workload", AMOUNT), subject("more work", AMOUNT + AMOUNT / 50)],
         false,
@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return Ok(exit);
     }
 
-    ui.print(&format!(
+    ui.print_folded(&format!(
         "\nThe report with every run is in {}.\n\nNext:\n  becalm compare ./old ./new       which \
          of two programs is faster, and by how much\n  becalm compare --aa ./program    the \
          smallest change detectable here with your program\n  becalm check                     \

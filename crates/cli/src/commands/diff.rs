@@ -57,6 +57,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    refuse_labels(&args.old, args.new.as_deref())?;
     let (old, mut new) = if let Some(new) = &args.new {
         read_both(&args.old, new)?
     } else {
@@ -96,6 +97,22 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&diff_text((&old, &new), sides, &comparisons, terms, &notes, ui.style()))?;
     }
     Ok(Exit::Done)
+}
+
+/// Refuses `old=old.txt`, by which benchstat names a column.
+fn refuse_labels(old: &Path, new: Option<&Path>) -> Result<(), CommandError> {
+    let unlabelled = |path: &Path| {
+        let text = path.to_str().filter(|_| !path.exists())?;
+        text.split_once('=')
+            .map(|(_, file)| file.to_owned())
+            .filter(|file| Path::new(file).exists())
+    };
+    let both = || [Some(old), new].into_iter().flatten();
+    let Some(labelled) = both().find(|path| unlabelled(path).is_some()) else { return Ok(()) };
+    let files = both().map(|path| unlabelled(path).unwrap_or_else(|| path.display().to_string()));
+    let files: Vec<String> = files.map(|file| shell_words::quote(&file).into_owned()).collect();
+    Err(CommandError::usage(format!("there is no file {}", labelled.display()))
+        .hint(format!("becalm takes files without labels: becalm diff {}", files.join(" "))))
 }
 
 /// Reads both files, side by side: they may have a hundred thousand benchmarks each.
@@ -143,7 +160,8 @@ fn no_pair(is_one_file: bool) -> CommandError {
     if is_one_file {
         return CommandError::usage(
             "the file has only one subject, so there is nothing to compare it with",
-        );
+        )
+        .hint("give both files: becalm diff OLD NEW");
     }
     CommandError::usage("the two files have no subject in common")
         .hint("subjects are matched by name; two files with one subject each always match")
@@ -245,19 +263,35 @@ fn metrics(args: &Args, old: &Record, new: &Record) -> Result<Vec<String>, Comma
     {
         return Err(MetricsError::Simulated(name.clone()).into());
     }
+    let kind = if are_benchmarks { "benchmark" } else { "metric" };
     let known = |record: &Record| {
         const SHOWN: usize = 12;
-        let names: Vec<&str> = record.metrics.iter().map(|one| one.name.as_str()).collect();
+        let is_such = |one: &&Metric| !are_benchmarks || args.metric.is_some() || one.is_main();
+        let names: Vec<&str> =
+            record.metrics.iter().filter(is_such).map(|one| one.name.as_str()).collect();
+        if names.is_empty() {
+            return format!("no {kind}");
+        }
         let more = if names.len() > SHOWN { ", ..." } else { "" };
         format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
     };
-    let kind = if are_benchmarks { "benchmark" } else { "metric" };
     let what = args.metric.as_ref().map_or(kind.to_owned(), |name| format!("metric `{name}`"));
     let refused = CommandError::usage(format!(
         "the two files have no {what} in common: the old one has {}; the new one has {}",
         known(old),
         known(new)
     ));
+    let are_statements = [old, new]
+        .iter()
+        .any(|record| record.arguments.first().is_some_and(|command| command == "timeit"));
+    let refused = match (are_benchmarks, are_statements) {
+        (true, true) => refused.hint(
+            "benchmarks are matched by name; a statement is its own name, unless `becalm timeit --name NAME` gives \
+             both the same",
+        ),
+        (true, false) => refused.hint("benchmarks are matched by name"),
+        (false, _) => refused,
+    };
     let quantities = other_quantities(old, new);
     Err(quantities.iter().map(note_sentence).fold(refused, CommandError::hint))
 }

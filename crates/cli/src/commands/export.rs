@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.formats {
         let width = WRITERS.iter().map(|writer| writer.name.len()).max().unwrap_or(0);
         let lines = WRITERS.iter().map(|one| format!("{:width$}  {}\n", one.name, one.about));
-        ui.print(&lines.collect::<String>())?;
+        ui.print_folded(&lines.collect::<String>())?;
         return Ok(Exit::Done);
     }
     let writer = format(args)?;

@@ -1,5 +1,7 @@
 //! `becalm help`: a concept, or the help of a command.
 
+use becalm_report::refilled;
+
 use crate::args::command;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -18,7 +20,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let [name] = &args.words[..]
         && let Some(page) = topic(name)
     {
-        ui.print(page)?;
+        ui.print(&refilled(page, ui.style().width))?;
         return Ok(Exit::Done);
     }
     let mut found = command();

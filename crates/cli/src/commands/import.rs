@@ -42,7 +42,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.formats {
         let width = FORMATS.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
         let lines = FORMATS.iter().map(|entry| format!("{:width$}  {}\n", entry.name, entry.about));
-        ui.print(&lines.collect::<String>())?;
+        ui.print_folded(&lines.collect::<String>())?;
         return Ok(Exit::Done);
     }
     if let Some(path) = &args.export_json {

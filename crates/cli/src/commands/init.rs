@@ -58,7 +58,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     files::write_atomically(&path, &text)?;
     let path = path.display();
     if finds.benchmarks.is_empty() {
-        ui.say(format!("wrote {path} with an example, because no benchmark was found here"));
+        ui.say(format!(
+            "wrote {path} with an example only, because no benchmark was found here: name your program in it, then \
+             `becalm run --suite` measures it"
+        ));
     } else {
         ui.say(format!("wrote {path}; `becalm run --suite` measures it"));
     }

@@ -61,7 +61,7 @@ fn suite(
     if args.suite.list {
         let entries: Vec<SuiteEntry> = chosen.iter().map(entry).collect();
         ui.print(&suite_list_text(&entries, ui.style()))?;
-        ui.print(&format!("\n{outlook}\n"))?;
+        ui.print_folded(&format!("\n{outlook}\n"))?;
         return Ok(Exit::Done);
     }
     ui.say(&outlook);

@@ -1,13 +1,13 @@
 //! `becalm services`: who uses the CPU in the background.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use becalm_machine::SysRoot;
 use becalm_machine::usage::{Accounts, Used};
 use becalm_model::parse_duration;
-use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument, json_text};
+use becalm_model::wire::{ProgramDocument, SERVICES_SCHEMA, ServicesDocument};
+use becalm_report::services_text;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -57,47 +57,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     interrupt.sleep(args.watch);
     let used = before.until(&Accounts::read(&root));
     let seconds = start.elapsed().as_secs_f64();
-    ui.print(&if args.json { json(&used, seconds) } else { text(&used, seconds, args.top) })?;
+    let document = document(&used, seconds);
+    ui.print_either(args.json, &document, |style| services_text(&document, args.top, style))?;
     Ok(Exit::Done)
 }
 
-fn text(used: &Used, seconds: f64, top: usize) -> String {
-    let mut text = String::new();
-    let _ =
-        writeln!(text, "{:>9}  {:>7}  {:>9}  program, service", "CPU time", "share", "wake-ups");
-    let share = |time: f64| 100.0 * time / seconds.max(f64::MIN_POSITIVE);
-    for usage in used.programs.iter().take(top) {
-        let time = usage.own + usage.children;
-        let _ = write!(
-            text,
-            "{time:>7.2} s  {:>5.1} %  {:>7.1}/s  {}, {}",
-            share(time),
-            usage.wakeups as f64 / seconds.max(f64::MIN_POSITIVE),
-            usage.command,
-            usage.service
-        );
-        if usage.children > usage.own {
-            let _ = write!(text, " (mostly what it started)");
-        }
-        text.push('\n');
-    }
-    let more = used.programs.len().saturating_sub(top);
-    if more > 0 {
-        let _ = writeln!(text, "{more} further programs used less (see --top).");
-    }
-    if let (Some(busy), Some(unexplained)) = (used.busy, used.unexplained()) {
-        let _ = writeln!(
-            text,
-            "All CPUs together were busy for {busy:.2} s in {seconds:.1} s, of which \
-             {unexplained:.2} s cannot be attributed to a program that still runs. A share is of \
-             the time of one CPU."
-        );
-    }
-    text
-}
-
-fn json(used: &Used, seconds: f64) -> String {
-    let document = ServicesDocument {
+fn document(used: &Used, seconds: f64) -> ServicesDocument {
+    ServicesDocument {
         schema: SERVICES_SCHEMA.to_owned(),
         seconds,
         busy: used.busy,
@@ -113,6 +79,5 @@ fn json(used: &Used, seconds: f64) -> String {
                 wakeups: usage.wakeups,
             })
             .collect(),
-    };
-    json_text(&document)
+    }
 }

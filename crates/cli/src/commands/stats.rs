@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use becalm_model::parse_share;
 use becalm_model::wire::{json_text, stats_document};
 use becalm_report::{stats_text, steady_text};
 use becalm_stats::steady::TOLERANCE;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::change;
 use crate::records;
 use crate::steady;
 use crate::ui::Ui;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     steady: bool,
 
     /// Relative difference up to which means count as one level [default: 1%]
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, requires = "steady")]
+    #[arg(long, value_name = "SHARE", value_parser = change, requires = "steady")]
     tolerance: Option<f64>,
 
     /// Print the estimates as JSON, one document per file; with --steady one document for all files

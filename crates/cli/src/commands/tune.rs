@@ -101,7 +101,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             format!("\ncstates: /dev/cpu_dma_latency held at {latency} us, on all CPUs\n")
         });
         let text = || format!("{}\n\n{}{latency}", place.told(), plan_text(&root, &plan));
-        ui.print(&if args.json { json(&place, &plan, &[]) } else { text() })?;
+        if args.json {
+            ui.print(&json(&place, &plan, &[]))?;
+        } else {
+            ui.print_folded(&text())?;
+        }
         return Ok(Exit::Done);
     }
     // Before anything is changed for it.
@@ -307,7 +311,7 @@ fn list(ui: &Ui) -> Result<Exit, CommandError> {
             format!("{:width$}  {profile:10}  {}\n", knob.name, knob.summary)
         })
         .collect();
-    ui.print(&lines.concat())?;
+    ui.print_folded(&lines.concat())?;
     Ok(Exit::Done)
 }
 

@@ -100,7 +100,8 @@ fn hints(error: &Error) -> Vec<String> {
              another file"
         }
         Error::Suite(SuiteError::NoBenchmark { .. }) => {
-            "a benchmark is a table such as [benchmark.sort] with a command"
+            "give it one, in two lines: [benchmark.NAME] and command = './program'; `becalm run ./program` needs \
+             no suite"
         }
         Error::Suite(SuiteError::NeedsShell { .. }) => {
             "write command = [\"sh\", \"-c\", \"...\"]; the measurement then includes the start \

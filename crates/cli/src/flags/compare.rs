@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
-use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, RunTerms, SubjectSource, Terms, Unlimited};
 
 use super::measure::{MeasureFlags, command_of, stop};
 use super::verbose::VerboseFlag;
-use super::{checked, replace};
+use super::{change, checked, replace};
 use crate::error::CommandError;
 
 /// Time after which no further round starts, unless the user says otherwise.
@@ -60,7 +59,7 @@ pub(crate) struct Args {
 /// Reads a margin.
 pub(crate) fn margin(text: &str) -> Result<f64, String> {
     let why = "a margin of 100% or more cannot decide anything";
-    checked(parse_share(text), |share| *share < 1.0, why)
+    checked(change(text), |share| *share < 1.0, why)
 }
 
 /// Smallest change that matters unless the user says otherwise.

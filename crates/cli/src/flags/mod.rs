@@ -22,6 +22,8 @@ pub(crate) use measure::{MeasureFlags, command_of, confidence, line_of, stop};
 pub(crate) use memory::MemoryFlags;
 pub(crate) use tune::{RequestFlags, WaitFlag};
 
+use becalm_model::parse_share;
+
 /// Returns the value of a flag if it makes sense there, else why it does not.
 pub(crate) fn checked<T>(
     read: Result<T, impl ToString>,
@@ -30,6 +32,13 @@ pub(crate) fn checked<T>(
 ) -> Result<T, String> {
     let value = read.map_err(|error| error.to_string())?;
     if makes_sense(&value) { Ok(value) } else { Err(otherwise.to_owned()) }
+}
+
+/// Reads a relative change or difference. Without a unit, 1 is 100 %, which nobody means.
+pub(crate) fn change(text: &str) -> Result<f64, String> {
+    let share = parse_share(text).map_err(|error| error.to_string())?;
+    let is_one = text.trim().parse() == Ok(1_u32);
+    if is_one { Err(format!("`{text}` is 100%; did you mean {text}%?")) } else { Ok(share) }
 }
 
 /// Puts values in the place of others, if any were given.

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
-use becalm_model::parse_share;
 use becalm_model::terms::{CommandLine, Goal, Stop, SubjectSource, Terms, Unlimited};
 
+use super::change;
 use super::measure::{MeasureFlags, line_of, stop};
 use super::suite::SuiteFlags;
 use super::verbose::VerboseFlag;
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     command: Vec<String>,
 
     /// Stop when the interval of the median extends at most this far to either side
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Rounds")]
+    #[arg(long, value_name = "SHARE", value_parser = change, help_heading = "Rounds")]
     precision: Option<f64>,
 
     #[command(flatten)]

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use becalm_report::folded;
+
 /// The groups, in the order in which a reader needs them.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Compare and measure", &["compare", "run", "timeit", "plan", "bisect", "init", "demo"]),
@@ -25,10 +27,10 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 /// Makes the overall help list the commands in groups.
-pub(super) fn grouped(command: clap::Command) -> clap::Command {
+pub(super) fn grouped(command: clap::Command, width: usize) -> clap::Command {
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{}Options:\n{{options}}{{after-help}}",
-        list(&command)
+        folded(&list(&command), width)
     );
     command.help_template(template)
 }

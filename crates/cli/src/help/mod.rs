@@ -4,6 +4,8 @@ mod groups;
 mod short;
 mod topics;
 
+use crate::terminal;
+
 pub(crate) use topics::topic;
 
 /// What `becalm` alone prints.
@@ -18,7 +20,18 @@ All commands: becalm --help. The flags of one: becalm compare -h
 Concepts: becalm help verdict, margin, noise or limits
 ";
 
-/// Puts the commands in groups and shortens `-h`.
+/// On a terminal with fewer columns the help of a flag begins on a line of its own.
+const NARROW: usize = 60;
+
+/// Puts the commands in groups, shortens `-h`, and fits all help to the terminal.
 pub(crate) fn arranged(command: clap::Command) -> clap::Command {
-    short::shortened(groups::grouped(command))
+    let Some(width) = terminal::width() else {
+        return short::shortened(groups::grouped(command, usize::MAX));
+    };
+    let command = short::shortened(groups::grouped(command, width));
+    if width < NARROW {
+        command.next_line_help(true).term_width(width)
+    } else {
+        command.term_width(width)
+    }
 }

@@ -48,8 +48,8 @@ resolve with your program; a margin below that ends as inconclusive.
 ";
 
 const NOISE: &str = "\
-The same program takes a different time in every run. What varies, and what becalm
-does about it:
+The same program takes a different time in every run. What varies, and what
+becalm does about it:
 
   other programs, interrupts   runs are pinned to one CPU; `--isolate` keeps
                                everything else away (needs root)
@@ -79,8 +79,7 @@ A report names what becalm could not see or control. The usual ones:
   frequency, heat     not shown by virtual machines, and throttling only by Intel
                       CPUs
   interrupts          /proc/interrupts is too slow to read on some machines
-  a CPU without       with one or two cores becalm itself runs beside the program
-  becalm
+  too few CPUs        with one or two cores becalm itself runs beside the program
   small max_rss       the kernel counts becalm's own size for a new process
 
 None of them changes a verdict: the interval comes from the measured times. They

@@ -11,7 +11,8 @@ use super::progress::ProgressLine;
 use crate::error::CommandError;
 use crate::tuning;
 use crate::ui::Ui;
-use becalm_model::{SessionLimit, counted};
+use becalm_model::terms::Stop;
+use becalm_model::{Note, Record, SessionLimit, SessionNote, counted};
 
 /// Handles the signals that ask becalm to stop.
 pub(crate) fn interrupt() -> Result<&'static Interrupt, CommandError> {
@@ -28,6 +29,9 @@ pub(crate) fn with_listener<T>(ui: &Ui, work: impl FnOnce(Listener<'_>) -> T) ->
 fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
     match (event, line.as_mut()) {
         (Event::Started { plan, record }, _) => {
+            if let Some(outlook) = outlook_of_harness(record) {
+                ui.say(outlook);
+            }
             // A single run may take minutes, and nothing is drawn while it does.
             ui.progress_line("the first run");
             *line = Some(ProgressLine::new(plan, record));
@@ -47,8 +51,25 @@ fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
     }
 }
 
+/// Says how long a comparison of the benchmarks of a harness takes, which is longer than usual.
+fn outlook_of_harness(record: &Record) -> Option<String> {
+    let terms = record.terms.as_ref().filter(|terms| terms.runs.harness.is_some())?;
+    let Stop::Until { minimum, budget: Some(budget), .. } = terms.stop else { return None };
+    let is_compare = record.arguments.first().is_some_and(|command| command == "compare");
+    is_compare.then(|| {
+        let rounds = counted(minimum as usize, "round");
+        let takes = if minimum == 1 { "takes" } else { "take" };
+        format!(
+            "this takes up to {} s: less if every benchmark is decided earlier, more if {rounds} {takes} longer",
+            budget.as_secs()
+        )
+    })
+}
+
 fn say(ui: &Ui, event: &Event<'_>) {
     match *event {
+        // The line of its build has named it.
+        Event::Note(Note::Session(SessionNote::Revision { built_by: Some(_), .. })) => {}
         Event::Note(note) => ui.say(format!("note: {}", note_sentence(note))),
         Event::Undecidable { possible, needed, confidence } => {
             ui.warn(undecidable(possible, needed, confidence));

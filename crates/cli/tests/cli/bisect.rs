@@ -93,7 +93,7 @@ fn the_first_slow_commit_of_many_is_found() {
         &git(&env, &["rev-parse", "main"])[..10]
     ));
     assert_eq!(step["schema"], "becalm/comparison/2");
-    assert!(said(&output).contains("the likeliest first is"), "{}", output.stderr);
+    assert!(said(&output).contains("the likeliest first commit is"), "{}", output.stderr);
     assert_eq!(env.read(".becalm/.gitignore"), "*\n", "git is told to leave the folder alone");
     is_clean(&env, "main");
 }

@@ -193,9 +193,9 @@ fn conditions_that_make_no_sense_are_usage_errors() {
         let output = env().run([&["run"], arguments, &["--", "true"]].concat()).exits_with(2);
         said(&output).lines().next().unwrap().to_owned()
     };
-    assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: invalid value 'fifo:100' for '--scheduler <SCHEDULER>': expected other or fifo:N with N from 1 to 99, or auto");
+    assert_snapshot!(check(&["--scheduler", "fifo:100"]), @"error: --scheduler fifo:100: expected other or fifo:N with N from 1 to 99, or auto");
     assert_snapshot!(check(&["--nice", "20"]), @"error: --nice takes a whole number from -20 to 19, not `20`");
-    assert_snapshot!(check(&["--rest", "2000%"]), @"error: invalid value '[SHARE]' for '--rest <REST>': a rest of more than ten times the run is surely a mistake");
-    assert_snapshot!(check(&["--timeout", "0s"]), @"error: invalid value '[TIME]' for '--timeout <DURATION>': a timeout must be above zero");
+    assert_snapshot!(check(&["--rest", "2000%"]), @"error: --rest [SHARE]: a rest of more than ten times the run is surely a mistake");
+    assert_snapshot!(check(&["--timeout", "0s"]), @"error: --timeout [TIME]: a timeout must be above zero");
     assert_snapshot!(check(&["--seed", "9007199254740992"]), @"error: --seed takes a whole number from 0 to 9007199254740991, not `9007199254740992`");
 }

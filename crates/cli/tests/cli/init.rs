@@ -140,7 +140,7 @@ fn npm_benches() {
 fn where_nothing_is_found_an_example_is_written() {
     let env = repository(&[("README", "")]);
     let output = env.run(["init"]).exits_with(0);
-    assert_snapshot!(said(&output), @"wrote becalm.toml with an example, because no benchmark was found here");
+    assert_snapshot!(said(&output), @"wrote becalm.toml with an example only, because no benchmark was found here: name your program in it, then `becalm run --suite` measures it");
     assert!(env.read("becalm.toml").contains("# [benchmark.sort]"));
     let output = env.measure(&["--suite"]).exits_with(2);
     assert!(said(&output).contains("the suite has no benchmark"));

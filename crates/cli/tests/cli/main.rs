@@ -35,6 +35,7 @@ mod layouts;
 mod leases;
 mod machine;
 mod memory;
+mod narrow;
 mod noise_reproduce;
 mod output;
 mod plan;

@@ -96,7 +96,7 @@ fn what_cannot_be_probed_is_refused_before_anything_is_done() {
     check(&["--threshold", "1s", "--duration", "500ms"], 2, "longer than --duration");
     check(&["--duration", "1ms"], 2, "at least 50ms");
     check(&["--threshold", "0"], 2, "every reading would be an interruption");
-    check(&["--source", "guess"], 2, "[possible values: auto, clock, tracer, hwlat]");
+    check(&["--source", "guess"], 2, "--source takes auto, clock, tracer or hwlat, not `guess`");
 }
 
 #[test]

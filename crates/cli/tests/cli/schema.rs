@@ -33,5 +33,5 @@ fn without_a_name_it_is_that_of_records() {
     assert_eq!(printed, env().run(["schema", "record"]).exits_with(0).stdout);
     assert!(json(&printed)["properties"]["subjects"].is_object());
     let unknown = env().run(["schema", "recrod"]).exits_with(2);
-    assert!(unknown.stderr.contains("[possible values: record, "), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("did you mean `record`?"), "{}", unknown.stderr);
 }

@@ -136,7 +136,7 @@ fn what_is_wrong_with_the_file_is_told_with_line_and_key() {
     assert_snapshot!(said_of("[benchmark.a]\ncommand = 'true'\nmetrics = ['cpu-time']\n"), @"error: becalm.toml:4: benchmark `a`: becalm does not record the metric `cpu-time`; did you mean `cpu_time`? (a regex or a pointer reads it from the output)");
     assert_snapshot!(said_of(""), @r"
     error: becalm.toml:1: the suite has no benchmark
-    hint: a benchmark is a table such as [benchmark.sort] with a command
+    hint: give it one, in two lines: [benchmark.NAME] and command = './program'; `becalm run ./program` needs no suite
     ");
     let env = self::env();
     let output = suite(&env, &[]).exits_with(2);
@@ -145,7 +145,7 @@ fn what_is_wrong_with_the_file_is_told_with_line_and_key() {
         [&["--", "true"][..], &["--metric", "x"], &["--build", "x"], &["--backend", "callgrind"]]
     {
         let output = suite(&env, flags).exits_with(2);
-        assert!(output.stderr.contains("cannot be used with"), "{flags:?}: {output:?}");
+        assert!(output.stderr.contains("cannot be combined with"), "{flags:?}: {output:?}");
     }
     let output = env.measure(&["--only", "x", "--", "true"]).exits_with(2);
     assert!(said(&output).contains("--only applies only to a suite"), "{output:?}");

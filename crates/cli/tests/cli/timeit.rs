@@ -155,7 +155,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_started() {
     };
     check(&["--flags=-O3", "1"], "--flags are for a compiler, and python has none");
     check(&["--global", "int x;", "1"], "--global is for C, C++ and Rust");
-    check(&["--fast", "--rigorous", "1"], "cannot be used with");
+    check(&["--fast", "--rigorous", "1"], "--fast cannot be combined with --rigorous");
     check(&["-l", "2^40", "1"], "at most 2^32 loops");
     check(&["--duplicate", "0", "1"], "--duplicate takes a whole number from 1 to 10000, not `0`");
     check(&["-n", "0", "1"], "--values takes a whole number from 1 to 1000000, not `0`");
@@ -164,7 +164,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_started() {
     check(&["--lang", "cobol", "1"], "expected one of python, node, ruby, perl, sh, c, c++, rust");
     check(&["--name", "cycles", "1"], "`cycles` is the name of a metric of becalm");
     check(&["--interpreter", "./mine", "1"], "set the language with --lang");
-    check(&[], "<STMT>");
+    check(&[], "needs STMT");
 }
 
 #[test]

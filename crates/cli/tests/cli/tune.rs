@@ -407,7 +407,7 @@ fn requests_that_make_no_sense_are_usage_errors() {
     check(&["--profile", "strickt"], "expected safe, strict or a TOML file");
     check(&["--profile", "./none.toml"], "cannot read the profile ./none.toml");
     check(&["--frequency", "fast"], "expected base");
-    check(&["--hold"], "required");
+    check(&["--hold"], "`becalm tune` needs COMMAND");
     check(&["--cpus", ""], "--cpus: the list contains no CPU");
     check(&["--only", "thp", "--stop", "a"], "--stop is for the knob `services`, which --only");
     check(&["--skip", "smt", "--smt", "off"], "--smt off is for the knob `smt`");

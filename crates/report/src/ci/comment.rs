@@ -258,9 +258,18 @@ mod tests {
         let all = [
             ci_status(&report),
             ci_message(&report, Some("https://x/a|b")),
-            ci_text(&report, &Style::PLAIN),
+            ci_text(&report, &Style::PLAIN, 80),
         ];
         insta::assert_snapshot!(all.join("\n---\n"));
+    }
+
+    #[test]
+    fn the_text_fits_on_a_narrow_terminal() {
+        let mut report = several();
+        report.notes.push(Note::text("Something that the reader has to know about this job."));
+        let text = ci_text(&report, &Style { width: 40, ..Style::PLAIN }, 40);
+        crate::width::fits_on_forty("ci", &text);
+        assert!(text.contains("decode") && text.contains("-10.0 %"), "{text}");
     }
 
     #[test]

@@ -128,9 +128,9 @@ pub fn ci_message(report: &CiReport, link: Option<&str>) -> String {
     out.replace(NBSP, " ")
 }
 
-/// Writes the report for a terminal.
-pub fn ci_text(report: &CiReport, style: &Style) -> String {
-    let mut page = Page::new(style);
+/// Writes the report for a terminal. Its table may be `table_width` wide.
+pub fn ci_text(report: &CiReport, style: &Style, table_width: usize) -> String {
+    let mut page = Page::with_tables(style, table_width);
     let role = match report.conclusion {
         Conclusion::Regressed => Role::Slower,
         Conclusion::Improved => Role::Faster,

@@ -38,7 +38,7 @@ pub(super) fn sentence(note: &ComparisonNote) -> String {
         N::PaceAllowedFor { varied, felt, ratio, ratio_low, ratio_high } => format!(
             "corrected for the pace of the core, which varied by {:.0} % from run to run \
              (sensitivity {:.0} %); without the correction the ratio is {ratio:.4} \
-             [{ratio_low:.4}, {ratio_high:.4}]",
+             ({ratio_low:.4} .. {ratio_high:.4})",
             100.0 * varied,
             100.0 * felt
         ),
@@ -70,7 +70,8 @@ pub(super) fn sentence(note: &ComparisonNote) -> String {
         }
         N::OneProcess => {
             "one process on a side does not show how much processes differ, however many values \
-             were timed inside it: measure several, as `becalm compare --harness` does"
+             were timed inside it: measure about ten on each side, as `becalm compare --harness` does, \
+             or put the output of ten processes into each file"
                 .to_owned()
         }
         N::OneLayout => {
@@ -201,7 +202,7 @@ mod tests {
         let (ratio, ratio_low, ratio_high) = (1.01, 0.98, 1.04);
         check(
             &N::PaceAllowedFor { varied: 0.14, felt: 0.9, ratio, ratio_low, ratio_high },
-            "corrected for the pace of the core, which varied by 14 % from run to run (sensitivity 90 %); without the correction the ratio is 1.0100 [0.9800, 1.0400]",
+            "corrected for the pace of the core, which varied by 14 % from run to run (sensitivity 90 %); without the correction the ratio is 1.0100 (0.9800 .. 1.0400)",
         );
         check(
             &N::PaceUnknown { rounds: 1 },

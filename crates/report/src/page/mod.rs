@@ -17,6 +17,8 @@ pub(crate) const ELSEWHERE: Style = Style { width: 44, colour: false, unicode: t
 #[derive(Debug)]
 pub(crate) struct Page<'a> {
     pub(crate) style: &'a Style,
+    /// Columns of its tables, which may be wider than its text.
+    table_width: usize,
     blocks: Vec<Block>,
 }
 
@@ -47,7 +49,12 @@ enum Block {
 
 impl<'a> Page<'a> {
     pub(crate) fn new(style: &'a Style) -> Self {
-        Self { style, blocks: Vec::new() }
+        Self { style, table_width: style.width, blocks: Vec::new() }
+    }
+
+    /// Makes a report whose tables may be wider than its text.
+    pub(crate) fn with_tables(style: &'a Style, table_width: usize) -> Self {
+        Self { table_width, ..Self::new(style) }
     }
 
     /// Starts a section: an empty line and a title. Empty sections are not started at all, which
@@ -113,7 +120,7 @@ impl<'a> Page<'a> {
 
     /// Returns the whole report as text.
     pub(crate) fn finish(self) -> String {
-        text::of(&self.blocks, self.style)
+        text::of(&self.blocks, self.style, self.table_width)
     }
 
     /// Returns the whole report as a web page of its own, made by this version of becalm.

@@ -7,8 +7,8 @@ use crate::style::{Role, Style};
 use crate::width::{columns, pad_right, printable, wrap};
 
 /// Writes a report.
-pub(super) fn of(blocks: &[Block], style: &Style) -> String {
-    let mut writer = Writer { style, out: String::new() };
+pub(super) fn of(blocks: &[Block], style: &Style, table_width: usize) -> String {
+    let mut writer = Writer { style, table_width, out: String::new() };
     for block in blocks {
         writer.block(block);
     }
@@ -17,6 +17,7 @@ pub(super) fn of(blocks: &[Block], style: &Style) -> String {
 
 struct Writer<'a> {
     style: &'a Style,
+    table_width: usize,
     out: String,
 }
 
@@ -38,7 +39,10 @@ impl Writer<'_> {
                 let label = pad_right(&printable(label), *width);
                 self.lines(text, 2, &format!("{label}  "), None);
             }
-            Block::Table(table) => self.out.push_str(&table.text(self.style)),
+            Block::Table(table) => {
+                let style = Style { width: self.table_width, ..*self.style };
+                self.out.push_str(&table.text(&style));
+            }
             Block::Drawn(text) => {
                 self.out.push_str(text);
                 if !text.is_empty() && !text.ends_with('\n') {

@@ -17,6 +17,7 @@ use clap::ValueEnum;
 use super::history::{SeriesFlags, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
+use crate::flags::change;
 use crate::ui::Ui;
 
 /// Show where the level of results changed over time
@@ -66,7 +67,7 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, clap::Args)]
 struct FindingFlags {
     /// Smallest relative change to report [default: the value in becalm.toml, else any]
-    #[arg(long, value_name = "SHARE", value_parser = parse_share, help_heading = "Detecting")]
+    #[arg(long, value_name = "SHARE", value_parser = change, help_heading = "Detecting")]
     margin: Option<f64>,
     /// Share of unchanged series of 500 points in which a change may be confirmed, from 0.1% to 10%
     #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Detecting")]
@@ -155,7 +156,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         too_few,
         changes,
     };
-    ui.print_either(args.json, &document, |_| changes_text(&document, &ui.table_style()))?;
+    ui.print_either(args.json, &document, |style| {
+        changes_text(&document, style, ui.table_width())
+    })?;
     // A history is listed; of one series it was asked whether it changed.
     let is_undecided = args.series.is_some() && too_few.is_some();
     Ok(if is_undecided { Exit::Inconclusive } else { Exit::Done })

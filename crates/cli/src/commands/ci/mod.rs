@@ -12,14 +12,13 @@ use std::path::PathBuf;
 
 use becalm_forge::{CommentPolicy, Origin, Secret, Secrets, Surroundings};
 use becalm_model::ci::{CiReport, Conclusion, is_ci_id};
-use becalm_model::parse_share;
 use becalm_session::files;
 
 use self::job::{Done, Job};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::compare::margin;
-use crate::flags::{MeasureFlags, checked};
+use crate::flags::{MeasureFlags, change, checked};
 use crate::ui::Ui;
 
 /// Compare head with base in GitHub Actions or GitLab CI, and report
@@ -124,7 +123,7 @@ fn job(text: &str) -> Result<String, String> {
 }
 
 fn allowed(text: &str) -> Result<f64, String> {
-    checked(parse_share(text), |share| *share < 1.0, "100% or more would allow anything")
+    checked(change(text), |share| *share < 1.0, "100% or more would allow anything")
 }
 
 pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {

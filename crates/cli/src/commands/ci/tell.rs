@@ -115,7 +115,7 @@ pub(super) fn write_for_service(
 
 /// Writes the report for people; logs of jobs have room for its table.
 pub(super) fn text(report: &CiReport, ui: &Ui) -> String {
-    ci_text(report, &ui.table_style())
+    ci_text(report, ui.style(), ui.table_width())
 }
 
 pub(super) fn warn(error: &CommandError, ui: &Ui) {

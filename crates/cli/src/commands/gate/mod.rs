@@ -207,7 +207,7 @@ fn conclude(findings: Findings, args: &Args, ui: &Ui) -> Result<Exit, CommandErr
     let report = GateReport { confidence: args.confidence, results, notes };
     let outcome = report.outcome();
     let document = gate_document(&report, &WORDS);
-    ui.print_either(args.json, &document, |_| gate_text(&report, &ui.table_style()))?;
+    ui.print_either(args.json, &document, |style| gate_text(&report, style, ui.table_width()))?;
     Ok(match outcome {
         GateOutcome::Pass => Exit::Done,
         GateOutcome::Fail => Exit::No,

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         };
         added.push(id);
         if !args.json {
-            ui.print(&format!("added entry {id}: {}{but}\n", described(&entry, values)))?;
+            ui.print_folded(&format!("added entry {id}: {}{but}\n", described(&entry, values)))?;
         }
     }
     let needs_home = terms.commit.is_some() || !wanted.iter().all(|(_, one)| names_its_place(one));

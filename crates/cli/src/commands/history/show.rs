@@ -87,7 +87,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             ui.print(&show_text(&record, &disturbed_runs(&record), ui.style()))?;
             ui.print(&traced_text(&record, ui))?;
         }
-        None => ui.print("\nIts record was pruned; its values are kept.\n")?,
+        None => ui.print_folded("\nIts record was pruned; its values are kept.\n")?,
     }
     Ok(Exit::Done)
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use becalm_model::terms::{Goal as StopGoal, Stop, Terms};
-use becalm_model::{DisturbedRun, PlanNote, Record, RecordKind, parse_duration, parse_share};
+use becalm_model::{DisturbedRun, PlanNote, Record, RecordKind, parse_duration};
 use becalm_report::{Planned, PlannedComparison, plan_comparison_text, plan_text};
 use becalm_session::{ComparisonPilot, PilotError, PilotRuns, Request, disturbed_runs, subjects};
 use becalm_stats::decide::needed::{Wanted, needed};
@@ -16,7 +16,7 @@ use self::document::{json, json_of_comparison};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::compare::MARGIN;
-use crate::flags::{MeasureFlags, checked, confidence, line_of};
+use crate::flags::{MeasureFlags, change, checked, confidence, line_of};
 use crate::measuring::conduct;
 use crate::records;
 use crate::ui::Ui;
@@ -91,7 +91,7 @@ pub(crate) struct Args {
 }
 
 fn above_zero(text: &str) -> Result<f64, String> {
-    checked(parse_share(text), |share| *share > 0.0, "expected a share above 0, such as 1%")
+    checked(change(text), |share| *share > 0.0, "expected a share above 0, such as 1%")
 }
 
 fn precision(text: &str) -> Result<f64, String> {

@@ -382,7 +382,7 @@ fn senseless_flags_are_refused_before_anything_is_built() {
         (&["--allow", "200%"], "would allow anything"),
         (&["--in-memory"], "--in-memory"),
         (&["--base", "nope"], "no such revision"),
-        (&["--head", "--all"], "unexpected argument"),
+        (&["--head", "--all"], "unrecognised flag --all"),
         (&["--save", "/nowhere/x"], "/nowhere/x"),
     ] {
         let output = project.ci(flags);

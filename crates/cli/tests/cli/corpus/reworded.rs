@@ -2,7 +2,7 @@
 //! and what stands there now.
 
 /// The old words and those of today.
-pub(super) const REWORDED: [(&str, &str); 75] = [
+pub(super) const REWORDED: [(&str, &str); 86] = [
     (
         "instructions are counted by callgrind: those that the program executes in user mode, and not the kernel's. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
         "instructions are counted by callgrind: those that the program executes in user mode, and not those of the kernel. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
@@ -45,7 +45,7 @@ pub(super) const REWORDED: [(&str, &str); 75] = [
     ),
     (
         "leave it on: varying the layout from run to run is what keeps one lucky layout from deciding",
-        "leave it on: the layout then varies from run to run, so that no lucky layout decides",
+        "leave it on: the layout then varies from run to run, so that chance in one layout does not decide",
     ),
     (
         "the session looked at its results while it ran, for which this interval makes no allowance",
@@ -74,6 +74,10 @@ pub(super) const REWORDED: [(&str, &str); 75] = [
     (
         " are the same, byte for byte: unless they look at their own name, this is an A/A",
         " are the same, byte for byte: unless they look at their own name, this is an A/A comparison",
+    ),
+    (
+        "varying the layout from run to run is what keeps one lucky layout from deciding",
+        "the layout then varies from run to run, so that chance in one layout does not decide",
     ),
     (
         "What it costs was not measured here: `becalm noise trace -- COMMAND` does",
@@ -120,6 +124,10 @@ pub(super) const REWORDED: [(&str, &str); 75] = [
         "What is known about session and machine is the same in both",
     ),
     (
+        "measure several, as `becalm compare --harness` does",
+        "measure about ten on each side, as `becalm compare --harness` does, or put the output of ten processes into each file",
+    ),
+    (
         "the saved session is from another machine state: ",
         "the saved session is from another machine or another state of it: ",
     ),
@@ -144,6 +152,7 @@ pub(super) const REWORDED: [(&str, &str); 75] = [
     ("--metric NAME chooses it; there are ", "choose it with --metric NAME; the metrics are "),
     (": the iterations cannot be judged: ", ": cannot judge the iterations: "),
     (", where all the error was spent: ", ", when all of its error was spent: "),
+    ("`becalm compare` interleaves them", "`becalm compare` measures them in turns"),
     (" commits, and a record is of one", " commits, but only a record of one commit can be judged"),
     ("--commit names one commit, and ", "--commit names one commit, but "),
     ("not decided; 1 more round would", "undecided; 1 more round would decide"),
@@ -152,12 +161,16 @@ pub(super) const REWORDED: [(&str, &str); 75] = [
     (": what stands for them is the ", ": the "),
     ("which holds every finished run", "which contains every finished run"),
     ("moves those that may be moved", "moves the movable ones"),
+    ("BenchmarkAlloc-2 widge… 3.500", "BenchmarkAlloc-2 3.500"),
+    ("BenchmarkAlloc widgets… 3.500", "BenchmarkAlloc 3.500"),
     ("one wake-up a second and CPU", "one wake-up per CPU every second"),
     (", named in the saved record", ", listed in the saved record"),
     (", which it does not look at", ", which it ignores"),
     ("Measure again, to the end", "Measure again, and let the measurement finish"),
     ("the frequency is not seen", "the frequency is not visible"),
     ("waiting of its own accord", "waiting voluntarily"),
+    ("BenchmarkAlloc-2 alloc… 1", "BenchmarkAlloc-2 1"),
+    ("BenchmarkAlloc allocs/… 1", "BenchmarkAlloc 1"),
     ("there is no sensor here", "this machine has no sensor"),
     ("It is the subject's own", "It is caused by the subject"),
     ("Nothing was measured: ", "Nothing was measured, so "),
@@ -167,9 +180,13 @@ pub(super) const REWORDED: [(&str, &str); 75] = [
     ("there is no such file", "no such file"),
     (": what splits series", ": facts that split series"),
     (" more rounds would", " more rounds would decide"),
+    ("[-12.3 %, -10.1 %]", "-12.3 % .. -10.1 %"),
     ("What is only told", "Facts that are only reported"),
     ("; the record has ", "; the record also has "),
+    ("[+9.0 %, +10.6 %]", "+9.0 % .. +10.6 %"),
+    (" runs disturbed.", " runs was disturbed."),
     (" were looked at", " were examined"),
+    (" run disturbed.", " run was disturbed."),
     (" s the longest", " s at most"),
     ("not decided; ", "undecided; "),
     (" s together, ", " s in total, "),

@@ -120,6 +120,13 @@ fn a_plain_terminal_gets_plain_characters() {
 }
 
 #[test]
+fn everything_fits_on_a_narrow_terminal() {
+    let narrow = Style { width: 40, ..Style::PLAIN };
+    crate::width::fits_on_forty("noise ablate", &ablate_text(&document(), &narrow, 40));
+    crate::width::fits_on_forty("noise ablate --list", &ablate_list_text(&document(), &narrow));
+}
+
+#[test]
 fn tables_may_be_wider_than_the_text_around_them() {
     let text = ablate_text(&document(), &Style::PLAIN, 160);
     let titles = text.lines().find(|line| line.contains("CV of means"));
