@@ -8,7 +8,7 @@ use crate::tokens::{self, Kind, spoken};
 use crate::workspace::root;
 
 /// The worst turns, each with what to say instead.
-const PHRASES: [(&str, &str); 51] = [
+const PHRASES: [(&str, &str); 63] = [
     ("is told", "is reported, is shown"),
     ("are told", "are reported, are shown"),
     ("was told", "was reported"),
@@ -60,6 +60,18 @@ const PHRASES: [(&str, &str); 51] = [
     ("whoever is", "the process that is, anyone who is"),
     ("told apart", "separated, detectable"),
     ("the machine at hand", "your machine"),
+    ("interleaved", "in turns"),
+    ("interleaves", "measures in turns"),
+    ("luck", "chance, layout, correlation: whichever it is"),
+    ("lucky", "by chance"),
+    ("hold together", "have the stated confidence together"),
+    ("holds together", "has the stated confidence together"),
+    ("as many again", "50 % more than usual"),
+    ("left behind", "left changed, has changed"),
+    ("weather", "a busy host, a quiet host"),
+    ("takes no notice", "ignores it"),
+    ("somebody else", "another program, another user"),
+    ("anew", "again"),
 ];
 
 /// "`x` is no number": these need "is not a".

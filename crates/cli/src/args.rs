@@ -76,7 +76,7 @@ enum Command {
 }
 
 impl Command {
-    /// Says whether what a becalm that died left behind has to be put back before this command.
+    /// Says whether what a killed becalm has changed has to be put back before this command.
     /// Measured subjects must not pay for that check.
     fn uses_the_machine(&self) -> bool {
         matches!(

@@ -85,6 +85,10 @@ fn write_loader(page: &mut Page<'_>, loader: &BootLoader) {
     for (index, line) in text.lines().enumerate() {
         // What is to be copied stands alone and whole; the words around it are indented less.
         let is_words = index == 0 || line == "then run" || line.starts_with("removed");
-        page.drawn(&format!("{}{line}\n", if is_words { "  " } else { "    " }));
+        if is_words {
+            page.indented(line);
+        } else {
+            page.drawn(&format!("    {line}\n"));
+        }
     }
 }

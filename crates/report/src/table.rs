@@ -448,11 +448,11 @@ mod tests {
         table.push(["simulated_l1_data_misses".into(), "2048".into()]);
         table.push(["instructions".into(), "4096".into()]);
         insta::assert_snapshot!(table.text(&Style { width: 32, ..Style::PLAIN }), @r"
-          metric                      A
-          simulated_l1_instruction_  1024
-            misses
-          simulated_l1_data_misses   2048
-          instructions               4096
+          metric                       A
+          simulated_l1_             1024
+            instruction_misses
+          simulated_l1_data_misses  2048
+          instructions              4096
         ");
     }
 

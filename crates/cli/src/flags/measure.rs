@@ -70,7 +70,7 @@ pub(crate) struct MeasureFlags {
 
     /// Build before measuring, with `sh -c`: in the worktree of each revision with --rev, otherwise
     /// in this folder. If CMD contains `{link_seed}`, it runs once for each of --layouts seeds, and
-    /// every round uses the programs of a different one, so that no lucky link order decides the
+    /// every round uses the programs of a different one, so that chance in one link order does not decide the
     /// verdict. Examples: `-Wl,--shuffle-sections={link_seed}` with mold, or objects in the order
     /// of `shuf`
     #[arg(long, value_name = "CMD", help_heading = "Build")]

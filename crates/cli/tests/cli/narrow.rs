@@ -18,7 +18,9 @@ fn may_be_wider(line: &str) -> bool {
     let is_one_word = words().count() <= 2 && words().any(|word| word.chars().count() > NARROW / 2);
     // How a flag is written, and what it takes.
     let is_usage = line.starts_with("Usage: ") || line.trim_start().starts_with('-');
-    let is_command = ["becalm ", "sudo "].iter().any(|first| line.trim_start().starts_with(first));
+    // Commands and lines of files are indented, and stay whole.
+    let is_command = line.starts_with("    ") && line.contains('=')
+        || ["becalm ", "sudo "].iter().any(|first| line.trim_start().starts_with(first));
     is_one_word || is_usage || is_command
 }
 
@@ -81,6 +83,7 @@ fn what_is_said_about_a_machine_fits() {
     let _ = check(&env, &["tune", "--plan", "--root", &root]).exits_with(0);
     let _ = check(&env, &["topology", "--root", &root]).exits_with(0);
     let _ = check(&env, &["services", "--watch", "1ms"]).exits_with(0);
+    let _ = check(&env, &["boot-params", "--cpus", "1", "--root", &root]).exits_with(0);
 }
 
 #[test]

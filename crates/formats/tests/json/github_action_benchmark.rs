@@ -62,7 +62,7 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     assert_eq!(
         read("window.BENCHMARK_DATA", None).unwrap_err(),
-        "a.json, line 1: expected `=` behind the variable, found ``"
+        "a.json, line 1: expected `=` after the variable, found ``"
     );
 }
 

@@ -40,7 +40,7 @@ fn events_of_packages_that_are_tested_together_are_told_apart() {
     let broken = event("a", "BenchmarkX 1 2\n");
     assert_eq!(
         import(&[File::of_text("a.json", &format!("\n{broken}"))], None).unwrap_err().to_string(),
-        "a.json, line 2: expected a unit behind every value, found `BenchmarkX 1 2`"
+        "a.json, line 2: expected a unit after every value, found `BenchmarkX 1 2`"
     );
 }
 
@@ -114,7 +114,7 @@ fn what_is_wrong_is_named_with_its_line() {
     };
     assert_eq!(
         error("pkg: a\nBenchmarkX 100 1 ns/op 2\n"),
-        "b.txt, line 2: expected a unit behind every value, found `BenchmarkX 100 1 ns/op 2`"
+        "b.txt, line 2: expected a unit after every value, found `BenchmarkX 100 1 ns/op 2`"
     );
     assert_eq!(
         error("BenchmarkX 100 1e400 ns/op\n"),
@@ -122,7 +122,7 @@ fn what_is_wrong_is_named_with_its_line() {
     );
     assert_eq!(
         error("BenchmarkX 100\n"),
-        "b.txt, line 1: expected a value behind the number of iterations, found `BenchmarkX 100`"
+        "b.txt, line 1: expected a value after the number of iterations, found `BenchmarkX 100`"
     );
     assert_eq!(error("PASS\nok  \ta\t0.1s\n"), "b.txt: it contains no measurement");
     assert_eq!(error(""), "b.txt is empty");

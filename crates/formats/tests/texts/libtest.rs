@@ -29,7 +29,7 @@ fn what_is_wrong_is_named_with_its_line() {
     };
     assert_eq!(
         error("\ntest a ... bench: many ns/iter (+/- 1)\n"),
-        "a.txt, line 2: expected `NUMBER UNIT/iter (+/- NUMBER)` behind `bench:`, \
+        "a.txt, line 2: expected `NUMBER UNIT/iter (+/- NUMBER)` after `bench:`, \
          found `test a ... bench: many ns/iter (+/- 1)`"
     );
     assert_eq!(error("test a ... ok\n"), "a.txt: it contains no measurement");

@@ -64,7 +64,7 @@ fn what_is_wrong_is_named_with_its_line() {
         |text: &str| import(&[File::of_text("a.txt", text)], Some("wrk")).unwrap_err().to_string();
     assert_eq!(
         error("Running 1s test @ u\n  Latency   1 2 3\n"),
-        "a.txt, line 2: expected three times behind `Latency`, found `Latency   1 2 3`"
+        "a.txt, line 2: expected three durations after `Latency`, found `Latency   1 2 3`"
     );
     assert_eq!(error("Running 1s test @ u\n"), "a.txt: it contains no measurement");
 }
