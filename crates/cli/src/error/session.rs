@@ -317,7 +317,7 @@ fn of_ablate(error: &AblateError) -> Vec<String> {
 fn missing(language: Language) -> String {
     let what = if language.is_compiled() { "compiler" } else { "interpreter" };
     format!(
-        "on Debian and Ubuntu, install the package {}; --interpreter chooses another {what}",
+        "on Debian and Ubuntu, install the package {}; --interpreter or --compare-to names another {what}",
         language.package()
     )
 }

@@ -94,7 +94,8 @@ fn say(ui: &Ui, event: &Event<'_>) {
         )),
         Event::Building(command) => ui.say(format!("building: {command}")),
         Event::BuildingRevision { name, commit } => {
-            ui.say(format!("{name} is {}, {}", commit.short(), commit.title));
+            let is = if commit.id == name { String::new() } else { format!("{name} is ") };
+            ui.say(format!("{is}{}, {}", commit.short(), commit.title));
         }
         Event::LastLayoutStays(layout) => {
             ui.say(format!("the files that the build command wrote here now belong to layout {layout}"));

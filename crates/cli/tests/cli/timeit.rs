@@ -138,12 +138,12 @@ fn a_missing_interpreter_is_named_with_the_package_that_has_it() {
     let output = timeit(&env(), &["--interpreter", "ruby-of-nowhere", "1"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: cannot find the program `ruby-of-nowhere` (searched in PATH=/usr/local/bin:/usr/bin:/bin)
-    hint: on Debian and Ubuntu, install the package ruby; --interpreter chooses another interpreter
+    hint: on Debian and Ubuntu, install the package ruby; --interpreter or --compare-to names another interpreter
     ");
     let output = timeit(&env(), &["--lang", "c++", "--interpreter", "no-cc", "1"]).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: cannot start the compiler `no-cc`: No such file or directory (os error 2)
-    hint: on Debian and Ubuntu, install the package g++; --interpreter chooses another compiler
+    hint: on Debian and Ubuntu, install the package g++; --interpreter or --compare-to names another compiler
     ");
 }
 

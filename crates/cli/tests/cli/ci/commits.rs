@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Project, project};
-use crate::support::{env, git, json};
+use crate::support::{T, env, git, json, with};
 
 #[test]
 fn base_and_head_are_found_without_a_service_too() {
@@ -101,4 +101,15 @@ fn a_repository_of_another_user_is_told_so() {
     let output = env.run(["ci", "--", "./app"]).exits_with(2);
     assert!(output.stderr.contains("detected dubious ownership"), "{}", output.stderr);
     assert!(output.stderr.contains("safe.directory"), "{}", output.stderr);
+}
+
+#[test]
+fn a_program_that_nothing_builds_is_measured_as_it_is_in_each_commit() {
+    let Some(project) = project("a_program_that_nothing_builds_is_measured", Some(1050)) else {
+        return;
+    };
+    let base = ["--base", project.base.as_str(), "--rounds", "6", "--metric", T];
+    let output = project.env.run(with("ci", &[&base[..], &["--", "sh", "./program"]].concat()));
+    let output = output.exits_with(1);
+    assert!(output.stdout.contains("+5.00 %"), "{}", output.stdout);
 }
