@@ -49,7 +49,7 @@ impl Line<'_> {
                     self.command()
                 )))
             }
-            ErrorKind::MissingRequiredArgument => self.incomplete(),
+            ErrorKind::MissingRequiredArgument => Some(self.incomplete()),
             ErrorKind::ArgumentConflict => self.conflict(),
             ErrorKind::InvalidValue => self.no_such_value(),
             ErrorKind::ValueValidation => {
@@ -119,7 +119,7 @@ impl Line<'_> {
         })
     }
 
-    fn incomplete(&self) -> Option<CommandError> {
+    fn incomplete(&self) -> CommandError {
         let missing = self.list(ContextKind::InvalidArg);
         let missing: Vec<&str> = missing.iter().map(|one| bare(one)).collect();
         let command = self.command();
@@ -127,10 +127,10 @@ impl Line<'_> {
         let name = command.rsplit(' ').next().unwrap_or_default();
         let call =
             CALLS.iter().find(|(known, _)| *known == name && command == format!("becalm {name}"));
-        Some(match call {
+        match call {
             Some((_, call)) => refused.hint(format!("for example: {call}")),
             None => refused.hint(format!("`{command} --help` shows how it is called")),
-        })
+        }
     }
 
     fn conflict(&self) -> Option<CommandError> {

@@ -79,8 +79,7 @@ fn sequence(check: &SequenceCheck, findings: &mut Vec<Finding>) {
         let (low, high) = check.independent();
         // With as many decimals as show on which side of an end it lies.
         let is_clear = |decimals: usize| {
-            let step = 10_f64.powf(decimals as f64);
-            let rounded = |value: f64| (value * step).round();
+            let rounded = |value: f64| format!("{value:+.decimals$}");
             [low, high].into_iter().all(|end| rounded(end) != rounded(check.lag1))
         };
         let decimals = (2..6).find(|&decimals| is_clear(decimals)).unwrap_or(6);

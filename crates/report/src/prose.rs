@@ -11,7 +11,7 @@ pub fn folded(text: &str, width: usize) -> String {
     let lines = text.lines().map(|line| {
         if columns(line) <= width { line.to_owned() } else { Line::of(line).broken(width) }
     });
-    ended(lines.collect(), text)
+    ended(&lines.collect::<Vec<_>>(), text)
 }
 
 /// Fills paragraphs and lists of labels anew for a narrow terminal: lines that belong together become one before they
@@ -28,10 +28,10 @@ pub fn refilled(text: &str, width: usize) -> String {
             _ => joined.push(next),
         }
     }
-    ended(joined.iter().map(|line| line.broken(width)).collect(), text)
+    ended(&joined.iter().map(|line| line.broken(width)).collect::<Vec<_>>(), text)
 }
 
-fn ended(lines: Vec<String>, text: &str) -> String {
+fn ended(lines: &[String], text: &str) -> String {
     let end = if text.ends_with('\n') { "\n" } else { "" };
     lines.join("\n") + end
 }

@@ -51,6 +51,11 @@ fn show(ui: &Ui, line: &mut Option<ProgressLine>, event: Event<'_>) {
     }
 }
 
+/// Says whether a note names a revision whose build has named it already.
+fn is_of_a_build(note: &Note) -> bool {
+    matches!(note, Note::Session(SessionNote::Revision { built_by: Some(_), .. }))
+}
+
 /// Says how long a comparison of the benchmarks of a harness takes, which is longer than usual.
 fn outlook_of_harness(record: &Record) -> Option<String> {
     let terms = record.terms.as_ref().filter(|terms| terms.runs.harness.is_some())?;
@@ -68,8 +73,7 @@ fn outlook_of_harness(record: &Record) -> Option<String> {
 
 fn say(ui: &Ui, event: &Event<'_>) {
     match *event {
-        // The line of its build has named it.
-        Event::Note(Note::Session(SessionNote::Revision { built_by: Some(_), .. })) => {}
+        Event::Note(note) if is_of_a_build(note) => {}
         Event::Note(note) => ui.say(format!("note: {}", note_sentence(note))),
         Event::Undecidable { possible, needed, confidence } => {
             ui.warn(undecidable(possible, needed, confidence));

@@ -3,7 +3,7 @@
 
 use becalm_testkit::{CommandOutput, FakeMachine, TestEnv};
 
-use crate::support::{Measures, env, with};
+use crate::support::{env, with};
 
 /// Columns of the terminal.
 const NARROW: usize = 40;
