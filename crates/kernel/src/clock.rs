@@ -68,10 +68,10 @@ fn nanos(time: libc::timespec) -> u64 {
     seconds * 1_000_000_000 + rest
 }
 
-/// Turns a duration into the form that system calls take, saturating far beyond any real wait.
+/// Turns a duration into the form that system calls take, saturating beyond any real wait, at 68 years.
 pub(crate) fn timespec(duration: Duration) -> libc::timespec {
     libc::timespec {
-        tv_sec: libc::time_t::try_from(duration.as_secs()).unwrap_or(libc::time_t::MAX),
+        tv_sec: i32::try_from(duration.as_secs()).unwrap_or(i32::MAX).into(),
         tv_nsec: libc::c_long::from(i32::try_from(duration.subsec_nanos()).unwrap_or(0)),
     }
 }

@@ -12,6 +12,7 @@
 //!
 //! It may use `kernel` and `model`. Start with `sysroot.rs`, then `tune/session.rs`.
 
+mod accounts;
 mod activity;
 pub mod affinity;
 pub mod boot;

@@ -7,7 +7,7 @@ use becalm_kernel::process;
 use becalm_kernel::user::{self, Account};
 
 use crate::steward::{Identity, TO_MEASURE};
-use crate::{SysRoot, steward};
+use crate::{SysRoot, accounts, steward};
 
 /// Returns the effective user of this process, where the kernel tells.
 pub fn effective_user(root: &SysRoot) -> Option<u32> {
@@ -55,11 +55,11 @@ impl Caller {
     pub fn of_this_process() -> Result<Option<Self>, CallerError> {
         let variable = |name: &str| std::env::var_os(name);
         let process = Ids { effective: user::effective_uid(), real: user::real_uid() };
-        let called = caller(&process, &variable, &user::account_named, &user::account_of)?;
+        let called = caller(&process, &variable, &accounts::account_named, &accounts::account_of)?;
         let Some((uid, gid)) = called else { return Ok(None) };
-        let account = user::account_of(uid);
+        let account = accounts::account_of(uid);
         // A user that the database does not know still has the one group.
-        let groups = user::groups_of(uid, gid).unwrap_or_else(|| vec![gid]);
+        let groups = accounts::groups_of(uid, gid).unwrap_or_else(|| vec![gid]);
         Ok(Some(Self { identity: Identity { uid, gid, groups }, account }))
     }
 

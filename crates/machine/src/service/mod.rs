@@ -24,14 +24,16 @@ pub use trust::{Untrusted, of_root_alone};
 pub(crate) use answer::{Answer, Reply};
 pub(crate) use client::{Hired, gate, is_there};
 
+use crate::accounts;
+
 /// Returns the number of a group, given as one or by name.
 pub fn group(name: &str) -> Option<u32> {
-    name.parse().ok().or_else(|| becalm_kernel::user::group_named(name))
+    name.parse().ok().or_else(|| accounts::group_named(name))
 }
 
 /// Returns the login name of a user.
 pub fn user_name(uid: u32) -> Option<String> {
-    let name = becalm_kernel::user::account_of(uid)?.name;
+    let name = accounts::account_of(uid)?.name;
     name.into_string().ok()
 }
 
