@@ -135,12 +135,12 @@ pub(crate) fn json(record: &Record) -> String {
 const MANY_RUNS: usize = 10_000;
 
 /// Writes a record as JSON, run by run.
-pub(crate) fn write_json(record: &Record, mut out: impl Write) -> std::io::Result<()> {
+pub(crate) fn write_json(record: &Record, out: &mut dyn Write) -> std::io::Result<()> {
     let document = document(record);
     if record.runs.len() > MANY_RUNS {
-        serde_json::to_writer(&mut out, &document)?;
+        serde_json::to_writer(&mut *out, &document)?;
     } else {
-        serde_json::to_writer_pretty(&mut out, &document)?;
+        serde_json::to_writer_pretty(&mut *out, &document)?;
     }
     out.write_all(b"\n")
 }

@@ -1,7 +1,10 @@
 //! `becalm schema`: the JSON Schemas of what becalm writes and prints.
 
-use becalm_model::wire::{json_schema, schema_names};
+use std::io::Read as _;
+
+use becalm_model::wire::schema_names;
 use clap::builder::PossibleValuesParser;
+use flate2::read::DeflateDecoder;
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -34,7 +37,32 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print(&lines.collect::<String>())?;
         return Ok(Exit::Done);
     }
-    let schema = json_schema(&args.name).expect("the parser accepts only these names");
-    ui.print_json(&schema)?;
+    ui.print(&text(&args.name).map_err(CommandError::measure)?)?;
     Ok(Exit::Done)
+}
+
+include!(concat!(env!("OUT_DIR"), "/schemas.rs"));
+
+/// Returns a schema as `docs/schema` has it.
+fn text(name: &str) -> std::io::Result<String> {
+    let found = SCHEMAS.iter().find(|(known, _)| *known == name);
+    let (_, compressed) = found.expect("the parser accepts only these names");
+    let mut text = String::new();
+    DeflateDecoder::new(*compressed).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::wire::{json_schema, json_text};
+
+    #[test]
+    fn every_schema_is_that_of_its_documents() {
+        assert_eq!(SCHEMAS.len(), schema_names().count());
+        for name in schema_names() {
+            let made = json_text(&json_schema(name).unwrap());
+            assert!(text(name).unwrap() == made, "{name}: run `cargo xtask docs`");
+        }
+    }
 }
