@@ -1,10 +1,11 @@
-//! Project chores: `cargo xtask test`, `vm`, `docs`, `fuzz`, `projects`, `bench`.
+//! Project chores: `cargo xtask test`, `vm`, `docs`, `fuzz`, `projects`, `dist`, `bench`.
 
 #![expect(clippy::print_stdout, reason = "chores speak to the person at the terminal")]
 
 mod bench;
 #[cfg(test)]
 mod circles;
+mod dist;
 mod docs;
 mod edges;
 mod ending;
@@ -41,6 +42,7 @@ enum Chore {
     Docs(docs::Args),
     Fuzz(fuzz::Args),
     Projects(projects::Args),
+    Dist(dist::Args),
     #[command(subcommand)]
     Bench(bench::Bench),
 }
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Chore::Vm(args) => vm::run(&args),
         Chore::Fuzz(args) => fuzz::run_all(&args).map(|()| true),
         Chore::Projects(args) => projects::run(&args).map(|()| true),
+        Chore::Dist(args) => dist::run(&args).map(|()| true),
         Chore::Docs(args) => docs::run(&args).map(|()| true),
         Chore::Bench(bench) => bench.run().map(|()| true),
     };

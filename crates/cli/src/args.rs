@@ -140,8 +140,8 @@ impl Command {
     }
 }
 
-/// Returns the whole command line with its help, for completions and other callers.
-pub(crate) fn command() -> clap::Command {
+/// Returns the whole command line with its help, from which manual pages are made.
+pub fn command() -> clap::Command {
     help::arranged(Cli::command())
 }
 

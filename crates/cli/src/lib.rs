@@ -35,6 +35,8 @@ mod written;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+pub use args::command;
+
 /// Runs the command that these arguments ask for; the first of them is the name of the program.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     args::run(arguments).into()

@@ -17,7 +17,13 @@ pub(super) struct Group {
 pub(super) const GROUPS: [Group; 5] = [
     Group {
         name: "Start",
-        files: &["README.md", "docs/START.md", "docs/EXAMPLES.md", "docs/COMING-FROM.md"],
+        files: &[
+            "README.md",
+            "docs/INSTALL.md",
+            "docs/START.md",
+            "docs/EXAMPLES.md",
+            "docs/COMING-FROM.md",
+        ],
     },
     Group {
         name: "Guides",
