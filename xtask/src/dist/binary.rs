@@ -10,7 +10,7 @@ use super::toolchain::Toolchain;
 use crate::workspace::run;
 
 /// Most bytes that the program may have.
-const LARGEST: usize = 12_000_000;
+const LARGEST: usize = 15_000_000;
 
 /// A program for one processor.
 pub(super) struct Binary {
