@@ -54,6 +54,9 @@ const VM_NEEDS: &[Need] = &[
     Need { program: "mke2fs", package: "e2fsprogs" },
     Need { program: "xz", package: "xz-utils" },
     Need { program: "mmdebstrap", package: "mmdebstrap" },
+    // What a guest has of OpenSSH comes from here.
+    Need { program: "ssh", package: "openssh-client" },
+    Need { program: "/usr/sbin/sshd", package: "openssh-server" },
 ];
 
 /// Release of hyperfine that benchmarks compare with.

@@ -5,10 +5,10 @@
 //! session as if the user had, so that the machine is put back and the log stays.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use becalm_kernel::descriptor::take_standard_streams;
 use becalm_kernel::interrupt::Interrupt;
@@ -75,7 +75,7 @@ pub struct FarEnd {
 #[derive(Debug)]
 enum Input {
     /// From a becalm that listens.
-    Connection(BufReader<File>),
+    Connection(BufReader<Patient>),
     /// From a file; nobody listens.
     File(PathBuf),
 }
@@ -91,7 +91,8 @@ impl FarEnd {
     pub fn start() -> Result<Self, FarError> {
         set_variables(OF_CONNECTION.map(|name| (name.into(), None)));
         let (input, output) = take_standard_streams().map_err(FarError::Stream)?;
-        Self::with(Input::Connection(BufReader::new(input.into())), output)
+        let input = Patient { input: input.into(), silence: SILENCE };
+        Self::with(Input::Connection(BufReader::new(input)), output)
     }
 
     /// Takes the job from a file, and writes frames to another one.
@@ -154,8 +155,13 @@ impl FarEnd {
         let work = store.set_up(&job.items, local.as_deref())?;
         let path = work.make(&job.folder)?;
         std::env::set_current_dir(&path).map_err(|source| FarError::Folder { path, source })?;
-        if let Input::Connection(input) = self.input {
-            std::thread::spawn(move || listen(input, interrupt, SILENCE));
+        let writer = self.writer;
+        match self.input {
+            Input::Connection(input) => {
+                std::thread::spawn(move || listen(input, interrupt, &|| writer.settle()));
+            }
+            // The file with the frames has the log.
+            Input::File(_) => writer.settle(),
         }
         Ok(Received { work })
     }
@@ -172,27 +178,58 @@ impl Received {
         }
     }
 
-    /// Returns the session that is asked for.
-    pub fn request(&self, work: SessionWork) -> Result<Request, FarError> {
-        Ok(work.request(&self.work)?)
+    /// Returns the session that is asked for. Calls `waits` before it waits for the becalm that carried it out before, over a
+    /// connection that was lost.
+    pub fn request(
+        &self,
+        work: SessionWork,
+        interrupt: &Interrupt,
+        waits: &dyn Fn(),
+    ) -> Result<Request, FarError> {
+        Ok(work.request(&self.work, interrupt, waits)?)
     }
 }
 
-/// Raises the flag for each signal that is passed on, and when the near end is gone.
-fn listen(mut input: BufReader<File>, interrupt: &Interrupt, silence: Duration) {
-    loop {
-        if input.buffer().is_empty() {
-            let mut entries = [poll::Entry::readable(input.get_ref())];
-            let waited = poll::wait(&mut entries, Some(silence));
-            if waited.is_err() || !entries[0].is_ready() {
-                return interrupt.raise(HANG_UP);
+/// Input from the near end. Reading fails when that is silent for too long: a link may be dead without a word, while files
+/// are sent as well as later.
+#[derive(Debug)]
+struct Patient {
+    input: File,
+    silence: Duration,
+}
+
+impl Read for Patient {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let began = Instant::now();
+        loop {
+            // A signal ends the wait early.
+            let left = self.silence.saturating_sub(began.elapsed());
+            let mut entries = [poll::Entry::readable(&self.input)];
+            poll::wait(&mut entries, Some(left))?;
+            if entries[0].is_ready() {
+                return self.input.read(buffer);
+            }
+            if left.is_zero() {
+                let silence = format!("nothing arrived for {} s", self.silence.as_secs());
+                return Err(std::io::Error::new(ErrorKind::TimedOut, silence));
             }
         }
+    }
+}
+
+/// Raises the flag for each signal that is passed on, and when the near end is gone. Calls `settle` when the near end keeps
+/// the log, or is gone.
+fn listen(mut input: BufReader<Patient>, interrupt: &Interrupt, settle: &dyn Fn()) {
+    loop {
         let mut line = String::new();
         match input.read_line(&mut line).map(|read| (read, serde_json::from_str(&line))) {
             Ok((1.., Ok(Call::Alive))) => {}
+            Ok((1.., Ok(Call::Kept))) => settle(),
             Ok((1.., Ok(Call::Signal(signal)))) => interrupt.raise(signal),
-            _ => return interrupt.raise(HANG_UP),
+            _ => {
+                interrupt.raise(HANG_UP);
+                return settle();
+            }
         }
     }
 }
@@ -200,38 +237,50 @@ fn listen(mut input: BufReader<File>, interrupt: &Interrupt, silence: Duration) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
     use std::io::Write as _;
 
-    fn ends() -> (BufReader<File>, std::io::PipeWriter) {
+    fn ends(silence: Duration) -> (BufReader<Patient>, std::io::PipeWriter) {
         let (reader, writer) = std::io::pipe().unwrap();
-        (BufReader::new(File::from(OwnedFd::from(reader))), writer)
+        let input = File::from(OwnedFd::from(reader));
+        (BufReader::new(Patient { input, silence }), writer)
     }
 
     #[test]
     fn signals_are_passed_on_until_the_near_end_is_gone() {
-        let (input, mut writer) = ends();
+        let (input, mut writer) = ends(SILENCE);
         let interrupt = Interrupt::new().unwrap();
-        writer.write_all(Call::Alive.line().as_bytes()).unwrap();
-        writer.write_all(Call::Signal(15).line().as_bytes()).unwrap();
+        for call in [Call::Alive, Call::Kept, Call::Signal(15)] {
+            writer.write_all(call.line().as_bytes()).unwrap();
+        }
         drop(writer);
-        listen(input, &interrupt, SILENCE);
+        let settled = Cell::new(0);
+        listen(input, &interrupt, &|| settled.set(settled.get() + 1));
         assert_eq!((interrupt.signal(), interrupt.times()), (Some(15), 2));
+        assert_eq!(settled.get(), 2);
     }
 
     #[test]
     fn one_that_is_silent_is_gone() {
-        let (input, _writer) = ends();
+        let (input, _writer) = ends(Duration::from_millis(1));
         let interrupt = Interrupt::new().unwrap();
-        listen(input, &interrupt, Duration::from_millis(1));
+        listen(input, &interrupt, &|| ());
         assert_eq!(interrupt.signal(), Some(HANG_UP));
     }
 
     #[test]
     fn one_that_says_something_else_is_gone() {
-        let (input, mut writer) = ends();
+        let (input, mut writer) = ends(SILENCE);
         let interrupt = Interrupt::new().unwrap();
         writer.write_all(b"hello\n").unwrap();
-        listen(input, &interrupt, SILENCE);
+        listen(input, &interrupt, &|| ());
         assert_eq!(interrupt.signal(), Some(HANG_UP));
+    }
+    #[test]
+    fn one_that_is_silent_while_it_sends_is_gone_too() {
+        let (mut input, mut writer) = ends(Duration::from_millis(1));
+        writer.write_all(b"half a li").unwrap();
+        let error = input.read_line(&mut String::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
     }
 }

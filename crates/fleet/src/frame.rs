@@ -47,6 +47,8 @@ pub enum Frame {
 pub enum Call {
     /// The user is still there.
     Alive,
+    /// The log of the session has begun here too: whatever is measured from now on can be continued.
+    Kept,
     /// The user has sent this signal.
     Signal(i32),
 }

@@ -104,6 +104,7 @@ impl Connection {
             other => return Err(talk.unexpected(&other)),
         }
         talk.say(line(&job).as_bytes());
+        let mut has_log = false;
         loop {
             match talk.next()? {
                 Frame::End(code) => {
@@ -111,7 +112,14 @@ impl Connection {
                     return Ok(code);
                 }
                 Frame::Wants(wanted) => talk.send(&job.items, &wanted)?,
-                frame => (talk.around.hear)(frame),
+                frame => {
+                    let begins_log = matches!(frame, Frame::Log(_)) && !has_log;
+                    (talk.around.hear)(frame);
+                    if begins_log {
+                        has_log = true;
+                        talk.say(Call::Kept.line().as_bytes());
+                    }
+                }
             }
         }
     }

@@ -1,16 +1,23 @@
 //! A session as work for another machine: its request, and the files that it needs.
 
 use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
 
+use becalm_kernel::interrupt::Interrupt;
 use becalm_model::terms::{SubjectSource, Terms, TuneProfile};
 use becalm_model::{Record, Subject, wire};
 use becalm_session::suite::{SuiteError, SuiteFile, SuitePlan};
-use becalm_session::{Builds, Request, Stand, Tracing, changed_since, longest_log, own_record};
+use becalm_session::{
+    Builds, Request, Stand, Tracing, changed_since, is_being_written, longest_log, own_record,
+};
 
 use crate::error::{FleetError, NotPortable};
 use crate::job::{SessionWork, StandWork};
 use crate::parcel::Parcel;
 use crate::store::{StoreError, WorkFolder};
+
+/// How often a session looks whether the one that it continues has ended.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// What is sent.
 #[derive(Debug)]
@@ -192,8 +199,14 @@ fn add_words(subject: &Subject, folder: &Path, parcel: &mut Parcel) -> Result<()
 }
 
 impl SessionWork {
-    /// Returns the session as it is carried out here, where its files are in `work`.
-    pub(crate) fn request(self, work: &WorkFolder) -> Result<Request, FarSessionError> {
+    /// Returns the session as it is carried out here, where its files are in `work`. If a lost connection was its last one,
+    /// waits for the end of that becalm, after it has said so by `waits`.
+    pub(crate) fn request(
+        self,
+        work: &WorkFolder,
+        interrupt: &Interrupt,
+        waits: &dyn Fn(),
+    ) -> Result<Request, FarSessionError> {
         let (asked, _) = own_record(&self.asked)?;
         let terms = asked.terms.unwrap_or_default();
         let suite = SuitePlan::of_terms(&terms)?.map(|(_, plan)| plan);
@@ -210,7 +223,7 @@ impl SessionWork {
         let stands = stands.collect::<Result<Vec<_>, StoreError>>()?;
         let builds = Builds { stands, notes: self.notes, ..Builds::default() };
         let resumed = match &self.continued {
-            Some(text) => Some(longer(own_record(text)?.0)),
+            Some(text) => Some(longer(own_record(text)?.0, interrupt, waits)),
             None => None,
         };
         let mut request =
@@ -227,8 +240,12 @@ impl SessionWork {
 }
 
 /// Returns the session that goes on: as it was saved on the other side, or with more runs if the log here has them, because
-/// the connection was lost.
-fn longer(saved: Record) -> Record {
+/// the connection was lost. A becalm here may not have noticed that yet: what it still finishes must count too.
+fn longer(saved: Record, interrupt: &Interrupt, waits: &dyn Fn()) -> Record {
+    if is_being_written(&saved) {
+        waits();
+        while interrupt.sleep(LOOK) && is_being_written(&saved) {}
+    }
     match longest_log(&saved).filter(|here| here.runs.len() > saved.runs.len()) {
         Some(Record { runs, metrics, .. }) => {
             Record { runs, metrics, comparisons: Vec::new(), ..saved }

@@ -54,7 +54,9 @@ pub use event::{Event, Listener, SearchEvent};
 pub use files::FileError;
 pub use harness::HarnessError;
 pub use layouts::{LINK_SEED, LayoutsError};
-pub use log::{LogLines, OF_LOG, PARTIAL, SessionLog, last_session, longest_log, set_aside};
+pub use log::{
+    LogLines, OF_LOG, PARTIAL, SessionLog, is_being_written, last_session, longest_log, set_aside,
+};
 pub use metrics::{MetricsError, decide_exactly, metrics};
 pub use nearest::did_you_mean;
 pub use pilot::{ComparisonPilot, PilotError, PilotRuns};

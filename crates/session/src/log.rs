@@ -189,13 +189,34 @@ pub fn last_session() -> Option<PathBuf> {
 
 /// Returns the record of the longest log in becalm's state folder of the session that a record is of.
 pub fn longest_log(of: &Record) -> Option<Record> {
-    let logs = std::fs::read_dir(state_folder()?).ok()?.flatten().map(|entry| entry.path());
-    let same = logs
+    let logs = logs_of(of, &state_folder()?, |_| true);
+    logs.max_by_key(|record| record.runs.len())
+}
+
+/// Says whether another becalm writes to a log in becalm's state folder of the session that a record is of: it has not
+/// noticed yet that its connection was lost.
+pub fn is_being_written(of: &Record) -> bool {
+    state_folder().is_some_and(|folder| logs_of(of, &folder, is_written).next().is_some())
+}
+
+/// Returns the records of those logs in a folder that are of the same session as a record.
+fn logs_of<'a>(
+    of: &'a Record,
+    folder: &Path,
+    is_wanted: fn(&Path) -> bool,
+) -> impl Iterator<Item = Record> + 'a {
+    let paths = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    paths
         .filter(|path| path.extension().is_some_and(|extension| extension == OF_LOG))
+        .filter(move |path| is_wanted(path))
         .filter_map(|path| own_record(&std::fs::read_to_string(path).ok()?).ok())
         .map(|(record, _)| record)
-        .filter(|record| is_same_session(record, of));
-    same.max_by_key(|record| record.runs.len())
+        .filter(|record| is_same_session(record, of))
+}
+
+/// Says whether a becalm writes to a log.
+fn is_written(log: &Path) -> bool {
+    File::open(log).is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Says whether two records are of one session.
@@ -223,9 +244,7 @@ fn forget_old(folder: &Path) -> std::io::Result<()> {
         .collect();
     logs.sort();
     for (_, old) in logs.iter().rev().skip(KEPT - 1) {
-        let is_written = File::open(old)
-            .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)));
-        if is_written {
+        if is_written(old) {
             continue;
         }
         match std::fs::remove_file(old) {

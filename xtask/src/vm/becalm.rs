@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use super::cache::Cache;
 use super::cpio::Cpio;
+use super::ssh;
 use crate::workspace::{cargo, run};
 
 /// Kills becalm at a chosen system call.
@@ -23,6 +24,9 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The disk has one size, because a snapshot is bound to it.
 const DISK_BYTES: u64 = 128 << 20;
+
+/// Where on the disk, in MiB, the archive with OpenSSH begins, which only some tests unpack.
+pub(super) const SSH_AT: usize = 100;
 
 /// The parser of the command line checks its own tables at every start: half of what a short command takes there.
 const UNCHECKED: [&str; 2] = [
@@ -54,8 +58,11 @@ pub(super) fn write_disk(cache: &Cache, becalm: &Path, to: &Path) -> Result<()> 
         archive.copy(&format!("lab/{name}"), &compiled(cache, name, source)?)?;
     }
     let mut bytes = archive.finish();
+    ensure!(bytes.len() <= SSH_AT << 20, "{} is larger than its disk", becalm.display());
+    bytes.resize(SSH_AT << 20, 0);
+    bytes.extend(ssh::archive()?);
     let size = usize::try_from(DISK_BYTES)?;
-    ensure!(bytes.len() <= size, "{} is larger than its disk", becalm.display());
+    ensure!(bytes.len() <= size, "OpenSSH is larger than its disk");
     bytes.resize(size, 0);
     // Renamed to its place, because a guest of another run may have the old one.
     let fresh = to.with_extension("new");

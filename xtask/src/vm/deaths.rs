@@ -1,4 +1,4 @@
-//! How often tests have killed becalm or cut the power, and how often that showed.
+//! How often tests have killed becalm, cut the power or a connection, and how often that showed.
 
 use std::cell::Cell;
 use std::fmt;
@@ -8,6 +8,7 @@ use std::fmt;
 pub(crate) struct Deaths {
     kills: Cell<u32>,
     losses: Cell<u32>,
+    cuts: Cell<u32>,
     differences: Cell<u32>,
 }
 
@@ -18,7 +19,9 @@ pub(crate) struct Counted {
     pub(crate) kills: u32,
     /// Losses of power.
     pub(crate) losses: u32,
-    /// After how many of both the machine was not as before.
+    /// Connections that were cut.
+    pub(crate) cuts: u32,
+    /// After how many of these the machine was not as before.
     pub(crate) differences: u32,
 }
 
@@ -33,6 +36,11 @@ impl Deaths {
         self.losses.update(|count| count + 1);
     }
 
+    /// Counts one connection that was cut.
+    pub(super) fn cut(&self) {
+        self.cuts.update(|count| count + 1);
+    }
+
     /// Counts the last one as one after which the machine differed.
     pub(super) fn differed(&self) {
         self.differences.update(|count| count + 1);
@@ -40,9 +48,9 @@ impl Deaths {
 
     /// Returns the count.
     pub(super) fn counted(&self) -> Counted {
-        let [kills, losses, differences] =
-            [&self.kills, &self.losses, &self.differences].map(Cell::get);
-        Counted { kills, losses, differences }
+        let [kills, losses, cuts, differences] =
+            [&self.kills, &self.losses, &self.cuts, &self.differences].map(Cell::get);
+        Counted { kills, losses, cuts, differences }
     }
 }
 
@@ -52,6 +60,7 @@ impl Counted {
         Self {
             kills: self.kills - other.kills,
             losses: self.losses - other.losses,
+            cuts: self.cuts - other.cuts,
             differences: self.differences - other.differences,
         }
     }
@@ -59,7 +68,10 @@ impl Counted {
 
 impl fmt::Display for Counted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kills, losses, differences } = self;
-        write!(f, "{kills} kills, {losses} power losses, {differences} with a difference")
+        let Self { kills, losses, cuts, differences } = self;
+        write!(
+            f,
+            "{kills} kills, {losses} power losses, {cuts} cuts of a connection, {differences} with a difference"
+        )
     }
 }

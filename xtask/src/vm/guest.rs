@@ -44,9 +44,19 @@ pub(super) struct Guest {
 pub(super) struct Manner {
     /// How much of a long test is done.
     pub(super) depth: Depth,
+    pub(super) cuts: Cuts,
     pub(super) after_us: AfterUs,
     /// How often tests have killed.
     pub(super) deaths: Rc<Deaths>,
+}
+
+/// How connections are cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Cuts {
+    /// How often; by the depth of the test if nobody says.
+    pub(super) count: Option<u32>,
+    /// What the moments follow from.
+    pub(super) seed: u64,
 }
 
 /// How much of a long test is done.

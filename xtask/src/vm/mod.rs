@@ -16,6 +16,7 @@ mod initrd;
 mod kernel;
 mod lab;
 mod profile;
+mod ssh;
 mod state;
 mod tests;
 
@@ -27,7 +28,7 @@ use anyhow::{Context, Result, ensure};
 
 use self::cache::Cache;
 use self::deaths::{Counted, Deaths};
-use self::guest::{AfterUs, CannotTell, Depth, Ended, EndedBy, Guest, Manner};
+use self::guest::{AfterUs, CannotTell, Cuts, Depth, Ended, EndedBy, Guest, Manner};
 use self::kernel::{Kernel, Series};
 use self::lab::{Lab, Place};
 use self::profile::{Needs, PROFILES, Profile};
@@ -47,6 +48,12 @@ pub(crate) struct Args {
     /// Kill at every system call of a command, where the campaign tries some
     #[arg(long)]
     every: bool,
+    /// Cut connections so often, in each of the tests that do it
+    #[arg(long, value_name = "COUNT")]
+    cuts: Option<u32>,
+    /// Choose the moments of these cuts by this number
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
     /// Run only tests whose name, `KERNEL PROFILE TEST`, contains this; may be repeated
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
@@ -288,7 +295,8 @@ fn lab(args: &Args) -> Result<Lab> {
     };
     let programs = cache.path("programs");
     becalm::write_disk(&cache, &becalm, &programs)?;
-    let manner = Manner { depth, after_us, deaths: Rc::new(Deaths::default()) };
+    let cuts = Cuts { count: args.cuts, seed: args.seed };
+    let manner = Manner { depth, cuts, after_us, deaths: Rc::new(Deaths::default()) };
     Ok(Lab { cache, qemu, is_patched: args.qemu.is_some(), manner, programs })
 }
 

@@ -83,7 +83,8 @@ fn carry_out(end: FarEnd, mut job: Job, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 fn session(work: SessionWork, received: &Received, ui: &Ui) -> Result<Exit, CommandError> {
-    let request = received.request(work)?;
+    let waits = || ui.say("waiting for the becalm whose connection was lost to end its session");
+    let request = received.request(work, interrupt()?, &waits)?;
     // How it ended is for the near end to say.
     conduct(request, ui).map(|_| Exit::Done)
 }

@@ -3,6 +3,7 @@
 mod basics;
 mod callers;
 mod death;
+mod elsewhere;
 mod expect;
 mod isolation;
 mod killed;
@@ -84,6 +85,7 @@ pub(super) const GROUPS: &[Group] = &[
     group(callers::TESTS, &[]),
     group(service::TESTS, &[]),
     group(trace::TESTS, &[]),
+    group(elsewhere::TESTS, NEWER),
     Group { tests: probe::FIRMWARE, kernels: &Series::ALL, sampled_on: &[] },
     Group { tests: probe::TESTS, kernels: REAL_TIME, sampled_on: REAL_TIME },
 ];

@@ -1,8 +1,12 @@
 //! The connection ends in the middle of a session: no finished round is lost, and none is doubled.
 
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Stdio};
 
 use becalm_testkit::TestEnv;
+use serde_json::Value;
 
 use super::Reach;
 use crate::support::{
@@ -30,7 +34,8 @@ fn start(reach: &Reach) -> Child {
 /// Continues the session; its record has to have every round once, and those before with the values that they had.
 #[track_caller]
 pub(super) fn continues(env: &TestEnv, file: &str) {
-    let before = becalm_log(&env.read(file));
+    let before = finished(&env.read(file));
+    assert!(!before.is_empty(), "no round was finished before");
     let rounds = ROUNDS.to_string();
     let output = env.run(["compare", "--resume", file, "--rounds", &rounds]);
     let code = output.status.code();
@@ -47,18 +52,26 @@ pub(super) fn continues(env: &TestEnv, file: &str) {
     }
 }
 
-/// Returns the wall times in a log, as text.
-fn becalm_log(text: &str) -> Vec<String> {
-    let mut values = Vec::new();
-    for line in text.lines().skip(1) {
-        let Ok(run) = serde_json::from_str::<serde_json::Value>(line) else { continue };
-        if run["run"]["warmup"] != true
-            && let Some(wall) = run["run"]["metrics"]["wall_time"].as_f64()
-        {
-            values.push(wall.to_string());
+/// Returns the wall times in the finished rounds of a log or record, as text.
+fn finished(text: &str) -> Vec<String> {
+    let mut rounds: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    let mut add = |run: &Value| {
+        if let (true, Some(wall)) = (run["warmup"] != true, run["wall_time"].as_f64()) {
+            rounds.entry(run["round"].as_u64().unwrap()).or_default().push(wall.to_string());
+        }
+    };
+    match serde_json::from_str::<Value>(text) {
+        Ok(record) => {
+            let subjects = record["subjects"].as_array().unwrap();
+            subjects.iter().flat_map(|one| one["runs"].as_array().unwrap()).for_each(add);
+        }
+        Err(_) => {
+            // The last line may be cut off.
+            let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            lines.for_each(|line| add(&line["run"]));
         }
     }
-    values
+    rounds.into_values().filter(|runs| runs.len() == 2).flatten().collect()
 }
 
 /// Returns the numbers of the processes of `ssh`: the one of the session, and the one that keeps the connection. Both name its
@@ -145,4 +158,59 @@ fn lost(reach: &Reach, child: Child) {
     assert!(said.contains("`becalm compare --resume r.json.partial` continues"), "{said}");
     wait_for_the_end(reach);
     continues(&reach.env, "r.json.partial");
+}
+
+#[test]
+fn a_far_end_that_has_not_noticed_is_waited_for() {
+    let test = "a_far_end_that_has_not_noticed_is_waited_for";
+    let Some(reach) = Reach::with_becalm(test) else { return };
+    let mut child = start(&reach);
+    send("KILL", child.id());
+    let _ = child.wait().unwrap();
+    wait_for_the_end(&reach);
+    // The log on the host, as one that is still written to.
+    let sessions = std::fs::read_dir(reach.host.state().join("becalm/sessions")).unwrap();
+    let logs = sessions.map(|entry| entry.unwrap().path());
+    let log =
+        logs.filter(|path| path.extension().is_some_and(|end| end == "jsonl")).last().unwrap();
+    let mut written = File::options().append(true).open(&log).unwrap();
+    written.lock().unwrap();
+    let rounds = ROUNDS.to_string();
+    let resume = ["--resume", "r.json.partial", "--rounds", &rounds];
+    let mut command = reach.env.command(with("compare", &resume));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let waits = "waiting for the becalm whose connection was lost";
+    assert!(said.any(|line| line.starts_with(waits)));
+    for run in further_round(&std::fs::read_to_string(&log).unwrap()) {
+        written.write_all(run.as_bytes()).unwrap();
+    }
+    drop(written);
+    said.for_each(drop);
+    assert!(matches!(child.wait().unwrap().code(), Some(0 | 3)));
+    let record = reach.env.record("r.json");
+    assert_eq!(schedule(&record).len(), 2 * ROUNDS);
+    assert!(reach.env.read("r.json").contains("0.0123456"), "what was finished late is lost");
+}
+
+/// Returns the lines that a log lacks up to the end of one more round.
+fn further_round(log: &str) -> Vec<String> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let is_run = |line: &Value| line["run"].is_object() && line["run"]["warmup"] != true;
+    let runs: Vec<Value> = lines.filter(is_run).collect();
+    let number = |line: &Value| line["run"]["round"].as_u64().unwrap();
+    let of = |round| runs.iter().filter(move |line| number(line) == round);
+    let last = runs.iter().map(number).max().unwrap();
+    let (whole, next) = if of(last).count() == 2 { (last, last + 1) } else { (last - 1, last) };
+    let begun: Vec<&Value> = of(next).map(|line| &line["subject"]).collect();
+    let missing = of(whole).filter(|line| !begun.contains(&&line["subject"])).cloned();
+    missing
+        .enumerate()
+        .map(|(index, mut line)| {
+            line["run"]["round"] = next.into();
+            line["run"]["order"] = (begun.len() + index).into();
+            line["run"]["wall_time"] = 0.012_345_6.into();
+            line.to_string() + "\n"
+        })
+        .collect()
 }
