@@ -30,8 +30,8 @@ use crate::workspace::{metadata, root};
 
 /// Make a release: static programs, archives, Debian packages, an SBOM and checksums, in target/dist/release
 ///
-/// It needs the sources of Rust's standard library (`rustup component add rust-src`, or Debian's rustc-web and
-/// rust-web-src) and Python, with which it installs a C compiler under target/dist.
+/// It needs the sources of Rust's standard library (`rustup component add rust-src`, or Debian's rustc-web,
+/// rust-web-src and llvm) and Python, with which it installs a C compiler under target/dist.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// For which processors

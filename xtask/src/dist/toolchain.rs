@@ -54,7 +54,7 @@ impl Toolchain {
         let found = candidates.into_iter().find_map(|rustc| Some((sources_of(&rustc)?, rustc)));
         let (sources, rustc) = found.context(
             "no compiler here has the sources of Rust's standard library: \
-             `rustup component add rust-src`, or `apt-get install rustc-web rust-web-src` on Debian",
+             `rustup component add rust-src`, or `apt-get install rustc-web rust-web-src llvm` on Debian",
         )?;
         let python = install::python(&target.join("zig"), &[&format!("ziglang=={ZIG}")])?;
         let place = "import ziglang, os; print(os.path.dirname(ziglang.__file__))";
