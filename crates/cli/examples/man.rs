@@ -72,8 +72,10 @@ mod tests {
     #[test]
     fn every_command_of_the_help_has_a_page() {
         let headings = COMMANDS.lines().filter_map(|line| line.strip_prefix("## `"));
-        let documented: BTreeSet<String> =
+        let mut documented: BTreeSet<String> =
             headings.map(|line| line.trim_end_matches('`').replace(' ', "-") + ".1").collect();
+        // The reference has no part about `becalm help`.
+        documented.insert("becalm-help.1".to_owned());
         let pages = pages(becalm::command(), "2026-01-01").unwrap();
         let names: BTreeSet<String> = pages.into_iter().map(|(name, _)| name).collect();
         assert_eq!(names, documented);
