@@ -239,7 +239,7 @@ fn carry_out<T>(
 /// What a command needs before it starts.
 #[derive(Debug)]
 pub(crate) struct Need {
-    /// What a becalm that died left behind has to be put back.
+    /// What a becalm that died has changed has to be put back.
     pub(crate) uses_the_machine: bool,
     /// The rights it takes; `None` where it keeps all of root.
     pub(crate) rights: Option<Rights>,
