@@ -5,7 +5,7 @@
 //! session as if the user had, so that the machine is put back and the log stays.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead as _, BufReader, ErrorKind, Read};
+use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -144,6 +144,7 @@ impl FarEnd {
             let lacking = store.lacks(&job.items);
             if !lacking.is_empty() {
                 self.writer.send(&Frame::Wants(lacking.clone()));
+                wait_for_files(input, interrupt)?;
             }
             for index in lacking {
                 let item = &job.items[index];
@@ -217,6 +218,21 @@ impl Read for Patient {
     }
 }
 
+/// Reads what the near end has said before it heard which files are lacking.
+fn wait_for_files(input: &mut impl BufRead, interrupt: &Interrupt) -> Result<(), FarError> {
+    loop {
+        let mut line = String::new();
+        if input.read_line(&mut line).map_err(FarError::Stream)? == 0 {
+            return Err(FarError::Ended);
+        }
+        match serde_json::from_str(&line).map_err(FarError::Job)? {
+            Call::Files => return Ok(()),
+            Call::Signal(signal) => interrupt.raise(signal),
+            Call::Alive | Call::Kept => {}
+        }
+    }
+}
+
 /// Raises the flag for each signal that is passed on, and when the near end is gone. Calls `settle` when the near end keeps
 /// the log, or is gone.
 fn listen(mut input: BufReader<Patient>, interrupt: &Interrupt, settle: &dyn Fn()) {
@@ -226,6 +242,7 @@ fn listen(mut input: BufReader<Patient>, interrupt: &Interrupt, settle: &dyn Fn(
             Ok((1.., Ok(Call::Alive))) => {}
             Ok((1.., Ok(Call::Kept))) => settle(),
             Ok((1.., Ok(Call::Signal(signal)))) => interrupt.raise(signal),
+            // There are no files any more.
             _ => {
                 interrupt.raise(HANG_UP);
                 return settle();
@@ -282,5 +299,21 @@ mod tests {
         writer.write_all(b"half a li").unwrap();
         let error = input.read_line(&mut String::new()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TimedOut);
+    }
+    #[test]
+    fn what_is_said_before_the_files_is_not_taken_for_them() {
+        let (mut input, mut writer) = ends(SILENCE);
+        let interrupt = Interrupt::new().unwrap();
+        for call in [Call::Alive, Call::Signal(15), Call::Files] {
+            writer.write_all(call.line().as_bytes()).unwrap();
+        }
+        writer.write_all(b"content").unwrap();
+        drop(writer);
+        wait_for_files(&mut input, &interrupt).unwrap();
+        assert_eq!(interrupt.signal(), Some(15));
+        let mut rest = String::new();
+        input.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "content");
+        assert!(matches!(wait_for_files(&mut input, &interrupt), Err(FarError::Ended)));
     }
 }

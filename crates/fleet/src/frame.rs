@@ -41,12 +41,14 @@ pub enum Frame {
     End(u8),
 }
 
-/// What the near end says, after the job and its files.
+/// What the near end says, after the job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Call {
     /// The user is still there.
     Alive,
+    /// The files follow that the far end lacks, without anything between them.
+    Files,
     /// The log of the session has begun here too: whatever is measured from now on can be continued.
     Kept,
     /// The user has sent this signal.

@@ -104,6 +104,7 @@ impl Connection {
             other => return Err(talk.unexpected(&other)),
         }
         talk.say(line(&job).as_bytes());
+        talk.has_begun = true;
         let mut has_log = false;
         loop {
             match talk.next()? {
@@ -157,6 +158,8 @@ struct Talk<'a> {
     input: Option<ChildStdin>,
     arrivals: Receiver<Arrival>,
     around: Around<'a>,
+    /// The job is sent. Nothing may precede it, however long the far end takes to start.
+    has_begun: bool,
     /// How many signals were passed on.
     passed_on: u32,
     said: Instant,
@@ -193,7 +196,8 @@ impl<'a> Talk<'a> {
         }
         let passed_on = around.interrupt.times();
         let (said, errors) = (Instant::now(), Vec::new());
-        Ok(Self { ssh, child, input, arrivals, around, passed_on, said, errors })
+        let has_begun = false;
+        Ok(Self { ssh, child, input, arrivals, around, has_begun, passed_on, said, errors })
     }
 
     /// Waits for the next frame; meanwhile passes signals on.
@@ -210,7 +214,11 @@ impl<'a> Talk<'a> {
                 Ok(Arrival::End) | Err(RecvTimeoutError::Disconnected) => return Err(self.lost()),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            self.keep_alive();
+            if self.has_begun {
+                self.keep_alive();
+            } else if let Some(signal) = self.around.interrupt.signal() {
+                return Err(FleetError::Stopped(signal));
+            }
         }
     }
 
@@ -245,6 +253,7 @@ impl<'a> Talk<'a> {
 
     /// Sends the files that the far end lacks.
     fn send(&mut self, items: &[Item], wanted: &[usize]) -> Result<(), FleetError> {
+        self.say(Call::Files.line().as_bytes());
         let size = wanted.iter().filter_map(|&index| items.get(index)).map(Item::size).sum();
         let Some(input) = &mut self.input else { return Ok(()) };
         let (interrupt, step) = (self.around.interrupt, self.around.step);

@@ -107,6 +107,10 @@ impl Ssh {
         if status.code() == Some(OF_SSH) {
             return Err(self.failure(&text));
         }
+        if status.code().is_none() {
+            // Somebody has killed it; what it printed is not all.
+            return Err(self.lost(&format!("ssh: {status}")));
+        }
         if let (Err(error), true) = (fed, status.success()) {
             return Err(self.lost(&error.to_string()));
         }

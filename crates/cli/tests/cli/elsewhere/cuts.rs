@@ -60,16 +60,13 @@ fn finished(text: &str) -> Vec<String> {
             rounds.entry(run["round"].as_u64().unwrap()).or_default().push(wall.to_string());
         }
     };
-    match serde_json::from_str::<Value>(text) {
-        Ok(record) => {
-            let subjects = record["subjects"].as_array().unwrap();
-            subjects.iter().flat_map(|one| one["runs"].as_array().unwrap()).for_each(add);
-        }
-        Err(_) => {
-            // The last line may be cut off.
-            let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            lines.for_each(|line| add(&line["run"]));
-        }
+    if let Ok(record) = serde_json::from_str::<Value>(text) {
+        let subjects = record["subjects"].as_array().unwrap();
+        subjects.iter().flat_map(|one| one["runs"].as_array().unwrap()).for_each(add);
+    } else {
+        // The last line may be cut off.
+        let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        lines.for_each(|line| add(&line["run"]));
     }
     rounds.into_values().filter(|runs| runs.len() == 2).flatten().collect()
 }

@@ -1,9 +1,10 @@
 //! A host that means harm writes nothing but the results, and the terminal obeys none of what it says.
 
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
 
 use super::Reach;
-use crate::support::Measures;
+use crate::support::{Measures, send, wait_until, with};
 
 #[test]
 fn what_a_host_says_is_text() {
@@ -45,6 +46,27 @@ fn what_a_host_says_is_text() {
         assert!(all.contains("failed") && all.contains("hint"), "{all}");
     }
     assert_eq!(files(&reach), before);
+}
+
+#[test]
+fn nothing_precedes_the_job() {
+    let Some(reach) = Reach::without_becalm("nothing_precedes_the_job") else { return };
+    let heard = reach.env.path().join("heard");
+    let ended = reach.env.path().join("ended");
+    let path = reach.env.path().join("imitation");
+    // It takes so long to start that the user gives up.
+    let script =
+        format!("#!/bin/sh\n: > '{}'\ncat > '{0}'\n: > '{}'\n", heard.display(), ended.display());
+    std::fs::write(&path, script).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    reach.hosts(&format!("becalm = '{}'\n", path.display()));
+    let mut command = reach.env.command(with("run", &["--on", "bench", "--", "true"]));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until("the start of the far end", || heard.exists());
+    send("TERM", child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    wait_until("the end of the far end", || ended.exists());
+    assert_eq!(std::fs::read_to_string(&heard).unwrap(), "");
 }
 
 /// Returns every file below the folders of the user.

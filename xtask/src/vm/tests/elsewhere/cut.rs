@@ -37,6 +37,21 @@ impl Kind {
     ];
     pub(super) const FREEZES: &[Self] = &[Self::Link, Self::Stopped, Self::Suspended];
 
+    /// Says whether a near end may end so, whose session has or has not ended before.
+    pub(super) fn explains(self, code: i32, said: &str) -> bool {
+        match code {
+            0 | 3 => true,
+            137 => self == Self::Near,
+            // The far end has noticed that its near end was gone.
+            129 => self == Self::Suspended,
+            4 => {
+                said.contains("the connection to bench was lost")
+                    || said.contains("cannot connect to bench")
+            }
+            _ => false,
+        }
+    }
+
     /// Returns what the guest's script calls it.
     fn name(self) -> &'static str {
         match self {
@@ -77,7 +92,7 @@ impl Cut {
         let [phase, part, installed, early, completed] = [(); 5].map(|()| chance.next());
         Self {
             kind,
-            phase: (phase * 4.0) as usize,
+            phase: (1..PHASES.len()).filter(|&next| phase * 4.0 >= next as f64).count(),
             part,
             is_installed: is_continued || installed < 0.95,
             is_early: kind != Kind::Suspended && early < 0.3,
