@@ -62,7 +62,7 @@ impl FrameWriter {
     }
 
     /// Sends a frame, perhaps with those that follow soon. If it begins the log, returns when the near end keeps that, or is
-    /// gone ([`FrameWriter::settle`]).
+    /// gone (`settle`).
     pub fn send(&self, frame: &Frame) {
         let mut state = self.state();
         if state.is_lost {

@@ -9,12 +9,12 @@ use becalm_model::terms::Elsewhere;
 pub(crate) struct ElsewhereFlags {
     /// Measure on another machine: a host of `becalm hosts`, or what `ssh` understands. becalm copies itself and the programs
     /// there, and brings the results back
-    #[arg(long, value_name = "HOST", help_heading = "Elsewhere")]
+    #[arg(long, value_name = "HOST", help_heading = "Conditions")]
     pub(crate) on: Option<String>,
 
     /// With --on: send this file or folder too. Programs, and files that a command names, are sent anyway if their path is
     /// relative
-    #[arg(long, value_name = "PATH", requires = "on", help_heading = "Elsewhere")]
+    #[arg(long, value_name = "PATH", requires = "on", help_heading = "Conditions")]
     pub(crate) send: Vec<PathBuf>,
 }
 

@@ -1,7 +1,7 @@
 //! `-h` of the commands that measure: the flags that people use, a line each. `--help` has them all.
 
 /// The flags that `-h` shows, by their name in the code, each with its line.
-const USED: [(&str, &str); 25] = [
+const USED: [(&str, &str); 24] = [
     ("aa", "Compare a command with itself: how small a change is detectable?"),
     ("margin", "Smallest relative change that matters [default: 1%]"),
     ("rev", "Compare revisions (twice): branch, tag, commit, or `.`"),
@@ -26,7 +26,6 @@ const USED: [(&str, &str); 25] = [
     ("json", "Print the record as JSON"),
     ("export_json", "Save the record, which `becalm show`, `diff` and others read"),
     ("export_html", "Save an HTML report"),
-    ("export_markdown", "Save a short Markdown report"),
 ];
 
 /// Commands with the flags of a measurement. What each has besides is shown.

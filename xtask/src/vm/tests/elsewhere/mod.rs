@@ -45,7 +45,7 @@ fn campaign(place: &Place<'_>, kinds: &[Kind], counts: [u32; 3]) -> Result<()> {
     let mut chance = Chance::new(manner.cuts.seed);
     let mut failures = Vec::new();
     let (mut machine, mut spans) = (None, None);
-    let (mut done, mut crashes) = (0, 0);
+    let (mut done, mut harmless, mut crashes) = (0, 0, 0);
     while done < count {
         if done % CUTS_OF_ONE_MACHINE == 0 {
             machine = None;
@@ -56,8 +56,9 @@ fn campaign(place: &Place<'_>, kinds: &[Kind], counts: [u32; 3]) -> Result<()> {
         };
         let kind = kinds[done as usize % kinds.len()];
         let cut = Cut::draw(kind, &mut chance, near.is_open());
-        let result = near.cut(&cut).and_then(|what| {
-            println!("    {:>3} {cut}: {what}", done + 1);
+        let result = near.cut(&cut).and_then(|found| {
+            println!("    {:>3} {cut}: {found}", done + 1);
+            harmless += u32::from(found.is_harmless);
             let is_last = done + 1 == count || (done + 1) % CUTS_OF_ONE_MACHINE == 0;
             if is_last || cut.is_completed { near.complete(&cut) } else { Ok(()) }
         });
@@ -76,6 +77,7 @@ fn campaign(place: &Place<'_>, kinds: &[Kind], counts: [u32; 3]) -> Result<()> {
         manner.deaths.cut();
         done += 1;
     }
+    println!("    {count} cuts with the seed {}, {harmless} of them harmless", manner.cuts.seed);
     ensure!(
         failures.is_empty(),
         "{} of {count} cuts (seed {}):\n{}",

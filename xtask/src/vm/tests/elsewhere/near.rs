@@ -30,16 +30,16 @@ pub(super) struct NearEnd {
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spans {
     phases: [f64; PHASES.len()],
-    /// The first phase where becalm has to be copied.
-    copying: f64,
+    /// The first phase where becalm has to be copied, once that is known.
+    copying: Option<f64>,
 }
 
 impl fmt::Display for Spans {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (phase, span) in PHASES.iter().zip(self.phases) {
-            write!(f, "{phase} {:.1} s, ", span / 1e6)?;
-        }
-        write!(f, "or {:.1} s to connect and copy becalm", self.copying / 1e6)
+        let phases = PHASES.iter().zip(self.phases);
+        let shown: Vec<String> =
+            phases.map(|(phase, span)| format!("{phase} {:.1} s", span / 1e6)).collect();
+        f.write_str(&shown.join(", "))
     }
 }
 
@@ -50,6 +50,22 @@ struct Open {
     finished: Runs,
     /// What continues it; nothing where nothing has arrived.
     file: Option<String>,
+}
+
+/// What a cut has found.
+#[derive(Debug)]
+pub(super) struct Found {
+    /// The session had ended, or goes on without what was cut.
+    pub(super) is_harmless: bool,
+    /// Rounds that were finished.
+    finished: usize,
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let how = if self.is_harmless { "harmless" } else { "cut" };
+        write!(f, "{how}, {} of {ROUNDS} rounds were finished", self.finished)
+    }
 }
 
 /// What a script has shown of a session.
@@ -69,7 +85,6 @@ impl NearEnd {
         let before = guest.state()?;
         let mut near = Self { guest, before, spans: spans.unwrap_or_default(), open: None };
         if spans.is_none() {
-            near.spans.copying = near.phases("no")?[0];
             near.spans.phases = near.phases("yes")?;
             *spans = Some(near.spans);
             println!("    a session: {}", near.spans);
@@ -109,15 +124,18 @@ impl NearEnd {
     }
 
     /// Cuts a session, and checks what it leaves; returns that in words.
-    pub(super) fn cut(&mut self, cut: &Cut) -> Result<String> {
+    pub(super) fn cut(&mut self, cut: &Cut) -> Result<Found> {
         let (mut open, begin) = self.begun();
         let installed = if cut.is_installed { "yes" } else { "no" };
         let forget = if begin.contains("--resume") { "" } else { "tidy; forget; " };
         let phase = PHASES[cut.phase];
-        let span = if cut.phase == 0 && !cut.is_installed {
-            self.spans.copying
-        } else {
-            self.spans.phases[cut.phase]
+        let span = match self.spans.copying {
+            _ if cut.phase > 0 || cut.is_installed => self.spans.phases[cut.phase],
+            Some(span) => span,
+            None => {
+                let span = self.phases("no")?[0];
+                *self.spans.copying.insert(span)
+            }
         };
         let delay = cut.part * span;
         let tidy = if cut.is_early { "" } else { "tidy\n" };
@@ -147,7 +165,7 @@ impl NearEnd {
         (open, words)
     }
 
-    fn check_cut(&mut self, cut: &Cut, shown: &Shown, open: &mut Option<Open>) -> Result<String> {
+    fn check_cut(&mut self, cut: &Cut, shown: &Shown, open: &mut Option<Open>) -> Result<Found> {
         ensure!(cut.kind.explains(shown.code, &shown.said), "it ended otherwise");
         let mut all = Runs::default();
         for (name, text) in &shown.logs {
@@ -170,8 +188,7 @@ impl NearEnd {
             session.finished.finished()
         );
         let finished = session.finished.finished().len();
-        let how = if matches!(shown.code, 0 | 3) { "harmless" } else { "cut" };
-        Ok(format!("{how}, {finished} of {ROUNDS} rounds were finished"))
+        Ok(Found { is_harmless: matches!(shown.code, 0 | 3), finished })
     }
 
     /// Continues the session that was cut, to its end; its record has to have every round once, with the values that the logs
