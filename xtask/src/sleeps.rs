@@ -90,7 +90,6 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/cli/bisect.rs", 1),
             ("crates/cli/tests/cli/deciding.rs", 7),
             ("crates/cli/tests/cli/elsewhere/cuts.rs", 2),
-            ("crates/cli/tests/cli/elsewhere/slurm.rs", 2),
             ("crates/cli/tests/cli/failures.rs", 4),
             ("crates/cli/tests/cli/gate.rs", 3),
             ("crates/cli/tests/cli/output.rs", 2),

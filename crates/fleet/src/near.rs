@@ -11,10 +11,10 @@ use crate::error::FleetError;
 use crate::frame::{Call, Frame, line};
 use crate::hosts::Host;
 use crate::install::{Installed, install};
-use crate::job::{Job, Output, Terminal, Work};
-use crate::parcel::{Item, Parcel};
+use crate::job::Terminal;
+use crate::parcel::Item;
 use crate::request::Errand;
-use crate::ssh::Ssh;
+use crate::ssh::{Ssh, Tail, last_line};
 use crate::step::Step;
 
 /// How often the far end hears that this one is alive. It gives up after [`crate::far::SILENCE`].
@@ -51,45 +51,15 @@ impl Connection {
         &self.installed
     }
 
-    /// Carries out a session there; returns its exit code.
-    pub fn session(
+    /// Carries out an errand there; returns its exit code.
+    pub fn carry_out(
         &self,
         errand: Errand,
         terminal: Terminal,
         around: Around<'_>,
     ) -> Result<u8, FleetError> {
-        let Errand { work, parcel, wants_root } = errand;
-        let work = Work::Session(Box::new(work));
-        self.carry_out(self.job(work, &parcel, Vec::new(), terminal), wants_root, around)
-    }
-
-    /// Carries out another command there; returns its exit code.
-    pub fn command(
-        &self,
-        arguments: Vec<String>,
-        parcel: &Parcel,
-        outputs: Vec<Output>,
-        terminal: Terminal,
-        around: Around<'_>,
-    ) -> Result<u8, FleetError> {
-        let work = Work::Command(arguments);
-        self.carry_out(self.job(work, parcel, outputs, terminal), true, around)
-    }
-
-    fn job(&self, work: Work, parcel: &Parcel, outputs: Vec<Output>, terminal: Terminal) -> Job {
-        Job {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            work,
-            terminal,
-            store: self.installed.store.clone(),
-            is_shared: false,
-            folder: parcel.folder().to_owned(),
-            items: parcel.items(),
-            outputs,
-        }
-    }
-
-    fn carry_out(&self, job: Job, wants_root: bool, around: Around<'_>) -> Result<u8, FleetError> {
+        let wants_root = errand.wants_root;
+        let job = errand.job(&self.installed.store, false, terminal);
         let mut talk = Talk::start(&self.ssh, &self.installed.becalm, wants_root, around)?;
         match talk.next()? {
             Frame::Hello { version, root } if version == job.version => {
@@ -101,7 +71,7 @@ impl Connection {
                 let host = self.host().name.clone();
                 return Err(FleetError::Version { host, there: version, here: job.version });
             }
-            other => return Err(talk.unexpected(&other)),
+            other => return Err(talk.unexpected(&other.line())),
         }
         talk.say(line(&job).as_bytes());
         talk.has_begun = true;
@@ -164,7 +134,7 @@ struct Talk<'a> {
     passed_on: u32,
     said: Instant,
     /// The end of what arrived on standard error.
-    errors: Vec<u8>,
+    errors: Tail,
 }
 
 impl<'a> Talk<'a> {
@@ -195,7 +165,7 @@ impl<'a> Talk<'a> {
             std::thread::spawn(move || read_errors(errors, &to));
         }
         let passed_on = around.interrupt.times();
-        let (said, errors) = (Instant::now(), Vec::new());
+        let (said, errors) = (Instant::now(), Tail::default());
         let has_begun = false;
         Ok(Self { ssh, child, input, arrivals, around, has_begun, passed_on, said, errors })
     }
@@ -205,10 +175,8 @@ impl<'a> Talk<'a> {
         loop {
             match self.arrivals.recv_timeout(LATENCY) {
                 Ok(Arrival::Line(bytes)) => {
-                    return serde_json::from_slice(&bytes).map_err(|_| FleetError::Answer {
-                        host: self.ssh.host().name.clone(),
-                        text: crate::ssh::last_line(&String::from_utf8_lossy(&bytes)),
-                    });
+                    return serde_json::from_slice(&bytes)
+                        .map_err(|_| self.unexpected(&String::from_utf8_lossy(&bytes)));
                 }
                 Ok(Arrival::Error(bytes)) => self.take_error(&bytes),
                 Ok(Arrival::End) | Err(RecvTimeoutError::Disconnected) => return Err(self.lost()),
@@ -223,10 +191,7 @@ impl<'a> Talk<'a> {
     }
 
     fn take_error(&mut self, bytes: &[u8]) {
-        const KEPT: usize = 4096;
-        self.errors.extend_from_slice(bytes);
-        let surplus = self.errors.len().saturating_sub(KEPT);
-        self.errors.drain(..surplus);
+        self.errors.add(bytes);
         (self.around.step)(Step::Output(bytes));
     }
 
@@ -275,8 +240,8 @@ impl<'a> Talk<'a> {
         Ok(())
     }
 
-    fn unexpected(&self, frame: &Frame) -> FleetError {
-        FleetError::Answer { host: self.ssh.host().name.clone(), text: frame.line() }
+    fn unexpected(&self, said: &str) -> FleetError {
+        FleetError::Answer { host: self.ssh.host().name.clone(), text: last_line(said) }
     }
 
     /// Returns why the connection ended.
@@ -287,7 +252,7 @@ impl<'a> Talk<'a> {
             self.take_error(&bytes);
         }
         let _ = self.child.wait();
-        self.ssh.lost(&String::from_utf8_lossy(&self.errors))
+        self.ssh.lost(&self.errors.text())
     }
 
     /// Waits for the end of `ssh`.

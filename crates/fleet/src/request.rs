@@ -12,20 +12,22 @@ use becalm_session::{
 };
 
 use crate::error::{FleetError, NotPortable};
-use crate::job::{SessionWork, StandWork};
+use crate::job::{Job, Output, SessionWork, StandWork, Terminal, Work};
 use crate::parcel::Parcel;
 use crate::store::{StoreError, WorkFolder};
 
 /// How often a session looks whether the one that it continues has ended.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// What is sent.
+/// What is to be done elsewhere, and what that needs.
 #[derive(Debug)]
 pub struct Errand {
-    /// The session.
-    pub(crate) work: SessionWork,
-    /// Its files.
-    pub(crate) parcel: Parcel,
+    /// What is to be done.
+    work: Work,
+    /// The files that it needs.
+    parcel: Parcel,
+    /// Files that it writes, of which the contents are sent back.
+    outputs: Vec<Output>,
     /// Whether it asks for something that root does.
     pub(crate) wants_root: bool,
 }
@@ -81,7 +83,28 @@ impl Errand {
         };
         let (asked, command) = (wire::unworded(&asked), request.command);
         let work = SessionWork { command, asked, continued, traced, stands, notes };
-        Ok(Self { work, parcel, wants_root })
+        let work = Work::Session(Box::new(work));
+        Ok(Self { work, parcel, outputs: Vec::new(), wants_root })
+    }
+
+    /// Returns a command that is no session, by its arguments. It may ask for anything that root does.
+    pub fn command(arguments: Vec<String>, parcel: Parcel, outputs: Vec<Output>) -> Self {
+        Self { work: Work::Command(arguments), parcel, outputs, wants_root: true }
+    }
+
+    /// Returns it as a job for a far end that keeps its files in this folder.
+    pub(crate) fn job(self, store: &Path, is_shared: bool, terminal: Terminal) -> Job {
+        let Self { work, parcel, outputs, .. } = self;
+        Job {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            work,
+            terminal,
+            store: store.to_owned(),
+            is_shared,
+            folder: parcel.folder().to_owned(),
+            items: parcel.items(),
+            outputs,
+        }
     }
 }
 

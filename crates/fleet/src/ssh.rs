@@ -181,18 +181,32 @@ pub(crate) fn last_line(text: &str) -> String {
     )
 }
 
-/// Reads to the end and keeps the last 4 KiB.
+/// The last 4 KiB of what was said on standard error.
+#[derive(Debug, Default)]
+pub(crate) struct Tail(Vec<u8>);
+
+impl Tail {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        const KEPT: usize = 4096;
+        self.0.extend_from_slice(bytes);
+        let surplus = self.0.len().saturating_sub(KEPT);
+        self.0.drain(..surplus);
+    }
+
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.0).into_owned()
+    }
+}
+
+/// Reads to the end and keeps its last part.
 fn tail_of(mut from: std::process::ChildStderr) -> std::thread::JoinHandle<String> {
-    const KEPT: usize = 4096;
     std::thread::spawn(move || {
-        let mut kept = Vec::new();
+        let mut kept = Tail::default();
         let mut buffer = [0; 1024];
         while let Ok(read @ 1..) = from.read(&mut buffer) {
-            kept.extend_from_slice(&buffer[..read]);
-            let surplus = kept.len().saturating_sub(KEPT);
-            kept.drain(..surplus);
+            kept.add(&buffer[..read]);
         }
-        String::from_utf8_lossy(&kept).into_owned()
+        kept.text()
     })
 }
 
@@ -218,7 +232,7 @@ impl Drop for Ssh {
     fn drop(&mut self) {
         let Some(folder) = &self.control else { return };
         let socket = folder.path().join("s");
-        // Without a socket there is no connection to close.
+        // ssh makes the socket when it connects.
         if socket.exists() {
             let _ = Command::new("ssh")
                 .arg("-o")

@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn the_registry_is_the_folder_above_a_crate_that_is_not_ours() {
         let metadata = json!({"packages": [
-            {"source": null, "manifest_path": "/work/crates/cli/Cargo.toml"},
+            {"source": null, "manifest_path": "/home/me/becalm/crates/cli/Cargo.toml"},
             {"source": "registry+x", "manifest_path": "/home/.cargo/registry/src/i/csv-1.4.0/Cargo.toml"},
         ]});
         assert_eq!(registry_of(&metadata).as_deref(), Some("/home/.cargo/registry/src/i"));

@@ -3,15 +3,15 @@
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use becalm_fleet::{Around, Frame, Host, Outcome, Output, Parcel};
+use becalm_fleet::{Around, Errand, Frame, Host, Outcome, Output, Parcel};
 use becalm_model::terms::Exports;
 use becalm_model::wire::HostStatus;
-use becalm_session::{disturbed_runs, files, own_record};
+use becalm_session::{disturbed_runs, files};
 use clap::ArgMatches;
 
 use super::place::Place;
-use super::session::note_host;
-use super::{Steps, connect, folder, printed, shown};
+use super::session::record_of;
+use super::{Arrived, Steps, connect, folder, printed};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{export, interrupt, remember};
@@ -81,14 +81,27 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
     let arguments = with_relative(&without_host(given), &asked.outputs, &folder);
     let steps = Steps::new(host, ui);
     let arrived = RefCell::new(Arrived::default());
-    let hear = |frame| arrived.borrow_mut().take(frame, ui);
+    let written = RefCell::new(Vec::new());
+    let hear = |frame| {
+        let rest = arrived.borrow_mut().take(frame, ui);
+        match rest {
+            Some(Frame::Print(text)) => {
+                if let Err(error) = ui.print(&printed(text.as_bytes())) {
+                    arrived.borrow_mut().error = Some(error);
+                }
+            }
+            Some(Frame::Output(index, text)) => written.borrow_mut().push((index, text)),
+            _ => {}
+        }
+    };
     let around = Around { interrupt, step: &|step| steps.show(step), hear: &hear };
     let wanted = outputs.iter().cloned().map(Output).collect();
-    let ended = place.command(arguments, &parcel, wanted, &steps, around);
+    let errand = Errand::command(arguments, parcel, wanted);
+    let ended = place.carry_out(errand, ui.terminal(), around);
     ui.progress_line("");
-    let Arrived { outcome, error, files: written } = arrived.into_inner();
+    let Arrived { outcome, error } = arrived.into_inner();
     let exit = Exit::of_code(ended?);
-    for (index, text) in written {
+    for (index, text) in written.into_inner() {
         if let Some(path) = outputs.get(index) {
             files::write_atomically(path, &text)?;
         }
@@ -115,44 +128,16 @@ pub(crate) fn status(host: &Host, ui: &Ui) -> Result<HostStatus, CommandError> {
     let around = Around { interrupt, step: &|_| (), hear: &hear };
     let arguments = vec!["hosts".to_owned(), "--here".to_owned()];
     let parcel = Parcel::new(&folder()?);
-    connection.command(arguments, &parcel, Vec::new(), ui.terminal(), around)?;
+    let errand = Errand::command(arguments, parcel, Vec::new());
+    connection.carry_out(errand, ui.terminal(), around)?;
     serde_json::from_str(&answer.into_inner()).map_err(|error| {
         CommandError::measure(format!("{} does not say how it is: {error}", host.name))
     })
 }
 
-/// What has arrived beside what was shown.
-#[derive(Debug, Default)]
-struct Arrived {
-    outcome: Option<Box<Outcome>>,
-    error: Option<CommandError>,
-    files: Vec<(usize, String)>,
-}
-
-impl Arrived {
-    fn take(&mut self, frame: Frame, ui: &Ui) {
-        match shown(frame, ui) {
-            Some(Frame::Print(text)) => {
-                if let Err(error) = ui.print(&printed(text.as_bytes())) {
-                    self.error = Some(error);
-                }
-            }
-            Some(Frame::Session(outcome)) => self.outcome = Some(outcome),
-            Some(Frame::Output(index, text)) => self.files.push((index, text)),
-            Some(Frame::Error { message, hints }) => {
-                self.error = Some(super::error(&message, &hints));
-            }
-            _ => {}
-        }
-    }
-}
-
 /// Saves the record of a session that the command has made there.
 fn keep(outcome: &Outcome, exports: &Exports, host: &str) -> Result<(), CommandError> {
-    let (mut record, _) = own_record(&outcome.record).map_err(|error| {
-        CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
-    })?;
-    note_host(&mut record, host);
+    let record = record_of(&outcome.record, host)?;
     if record.runs.iter().any(|run| !run.warmup) {
         remember(&record);
     }

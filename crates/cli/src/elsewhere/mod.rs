@@ -10,7 +10,7 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use becalm_fleet::{Connection, Frame, Host, Hosts, Step};
+use becalm_fleet::{Connection, Frame, Host, Hosts, Outcome, Step};
 
 pub(crate) use self::command::status;
 pub(crate) use self::command::{Asked, on_host};
@@ -112,22 +112,35 @@ impl<'a> Steps<'a> {
     }
 }
 
+/// What a far end has sent that is not for people at once.
+#[derive(Debug, Default)]
+struct Arrived {
+    /// How its session ended.
+    outcome: Option<Box<Outcome>>,
+    /// Why it failed.
+    error: Option<CommandError>,
+}
+
+impl Arrived {
+    /// Shows a frame that is for people, and keeps one that says how the job ended; returns any other.
+    fn take(&mut self, frame: Frame, ui: &Ui) -> Option<Frame> {
+        let safe = |text: &str| printed(text.as_bytes());
+        match frame {
+            Frame::Say(text) => ui.say(safe(&text)),
+            Frame::Warn(text) => ui.warn(safe(&text)),
+            Frame::Progress(line) => ui.progress_line(&safe(&line).replace('\n', " ")),
+            Frame::Session(outcome) => self.outcome = Some(outcome),
+            Frame::Error { message, hints } => self.error = Some(error(&message, &hints)),
+            other => return Some(other),
+        }
+        None
+    }
+}
+
 /// Returns an error that the far end has sent.
 fn error(message: &str, hints: &[String]) -> CommandError {
     CommandError {
         hints: hints.iter().map(|hint| printed(hint.as_bytes())).collect(),
         ..CommandError::measure(printed(message.as_bytes()))
     }
-}
-
-/// Shows a frame that is for people; returns any other.
-fn shown(frame: Frame, ui: &Ui) -> Option<Frame> {
-    let safe = |text: &str| printed(text.as_bytes());
-    match frame {
-        Frame::Say(text) => ui.say(safe(&text)),
-        Frame::Warn(text) => ui.warn(safe(&text)),
-        Frame::Progress(line) => ui.progress_line(&safe(&line).replace('\n', " ")),
-        other => return Some(other),
-    }
-    None
 }

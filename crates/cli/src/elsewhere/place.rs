@@ -1,11 +1,9 @@
 //! Where a job goes: a host, or a node of a cluster.
 
-use becalm_fleet::{
-    Allocation, Around, Cluster, Connection, Errand, FleetError, Output, Parcel, Terminal,
-};
+use becalm_fleet::{Allocation, Around, Cluster, Connection, Errand, FleetError, Terminal};
 use becalm_session::files::{FOLDER, make_own_folder};
 
-use super::{Steps, connect, folder, host};
+use super::{connect, folder, host};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -36,30 +34,15 @@ impl Place {
         Ok(Self::Slurm(Cluster::open(allocation, &shared)?))
     }
 
-    pub(super) fn session(
+    pub(super) fn carry_out(
         &self,
         errand: Errand,
         terminal: Terminal,
         around: Around<'_>,
     ) -> Result<u8, FleetError> {
         match self {
-            Self::Host(connection) => connection.session(errand, terminal, around),
-            Self::Slurm(cluster) => cluster.session(errand, terminal, around),
-        }
-    }
-
-    pub(super) fn command(
-        &self,
-        arguments: Vec<String>,
-        parcel: &Parcel,
-        outputs: Vec<Output>,
-        steps: &Steps<'_>,
-        around: Around<'_>,
-    ) -> Result<u8, FleetError> {
-        let terminal = steps.ui.terminal();
-        match self {
-            Self::Host(one) => one.command(arguments, parcel, outputs, terminal, around),
-            Self::Slurm(one) => one.command(arguments, parcel, outputs, terminal, around),
+            Self::Host(connection) => connection.carry_out(errand, terminal, around),
+            Self::Slurm(cluster) => cluster.carry_out(errand, terminal, around),
         }
     }
 }

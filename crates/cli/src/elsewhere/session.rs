@@ -10,19 +10,11 @@ use becalm_session::{Event, Request, SessionLog, own_record, set_aside};
 
 use super::floors;
 use super::place::Place;
-use super::{Steps, folder, printed, shown};
+use super::{Arrived, Steps, folder, printed};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::{Measured, interrupt, with_listener};
 use crate::ui::Ui;
-
-/// What has arrived of a session.
-#[derive(Debug, Default)]
-struct Arrived {
-    log: Option<SessionLog>,
-    outcome: Option<Box<Outcome>>,
-    error: Option<CommandError>,
-}
 
 /// Carries out the session of a request on the host that its terms name.
 pub(crate) fn conduct(
@@ -43,12 +35,19 @@ pub(crate) fn conduct(
     ui.progress_line("reading the files to send");
     let errand = Errand::pack(request, &folder()?)?;
     let arrived = RefCell::new(Arrived::default());
+    let log = RefCell::new(None);
     let steps = Steps::new(host, ui);
-    let hear = |frame| arrived.borrow_mut().take(frame, export.as_deref(), ui);
+    let hear = |frame| {
+        let rest = arrived.borrow_mut().take(frame, ui);
+        if let Some(Frame::Log(lines)) = rest {
+            keep(&mut log.borrow_mut(), &lines, export.as_deref(), ui);
+        }
+    };
     let around = Around { interrupt, step: &|step| steps.show(step), hear: &hear };
-    let ended = place.session(errand, ui.terminal(), around);
+    let ended = place.carry_out(errand, ui.terminal(), around);
     ui.progress_line("");
-    let Arrived { log, outcome, error } = arrived.into_inner();
+    let Arrived { outcome, error } = arrived.into_inner();
+    let log: Option<SessionLog> = log.into_inner();
     let code = ended.map_err(|error| lost(error, log.as_ref(), &command))?;
     let Some(outcome) = outcome else {
         let exit = Exit::of_code(code);
@@ -61,31 +60,18 @@ pub(crate) fn conduct(
     Ok(measured)
 }
 
-impl Arrived {
-    fn take(&mut self, frame: Frame, export: Option<&Path>, ui: &Ui) {
-        match shown(frame, ui) {
-            Some(Frame::Log(lines)) => self.add_to_log(&lines, export, ui),
-            Some(Frame::Session(outcome)) => self.outcome = Some(outcome),
-            Some(Frame::Error { message, hints }) => {
-                self.error = Some(super::error(&message, &hints));
-            }
-            _ => {}
-        }
+/// Keeps the lines that the far end has added to its log.
+fn keep(log: &mut Option<SessionLog>, lines: &str, export: Option<&Path>, ui: &Ui) {
+    if let Some(log) = log {
+        return log.add(lines);
     }
-
-    /// Keeps the lines that the far end has added to its log.
-    fn add_to_log(&mut self, lines: &str, export: Option<&Path>, ui: &Ui) {
-        if let Some(log) = &mut self.log {
-            return log.add(lines);
-        }
-        // The first line says what session it is.
-        let log = own_record(lines).map_err(|error| error.to_string()).and_then(|(record, _)| {
-            SessionLog::start(lines, record.started_at, export).map_err(|e| e.to_string())
-        });
-        match log {
-            Ok(log) => self.log = Some(log),
-            Err(error) => ui.warn(format!("the runs are not kept here: {error}")),
-        }
+    // The first line says what session it is.
+    let started = own_record(lines).map_err(|error| error.to_string()).and_then(|(record, _)| {
+        SessionLog::start(lines, record.started_at, export).map_err(|error| error.to_string())
+    });
+    match started {
+        Ok(started) => *log = Some(started),
+        Err(error) => ui.warn(format!("the runs are not kept here: {error}")),
     }
 }
 
@@ -110,19 +96,20 @@ fn measured(
     host: &str,
 ) -> Result<Measured, CommandError> {
     let Outcome { record, failure, at_fault, left_out, signal, is_machine_changed } = outcome;
-    let (mut record, _) = own_record(&record).map_err(|error| {
-        CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
-    })?;
-    note_host(&mut record, host);
+    let record = record_of(&record, host)?;
     floors::keep(host, &record);
     let failure = failure.map(|(message, hints)| super::error(&message, &hints));
     let left_out = left_out.iter().map(|how| printed(how.as_bytes())).collect();
     Ok(Measured { record, failure, at_fault, left_out, log, signal, is_machine_changed })
 }
 
-/// Says in the record where it was measured.
-pub(super) fn note_host(record: &mut Record, host: &str) {
+/// Reads the record that a far end has sent, and says in it where it was measured.
+pub(super) fn record_of(sent: &str, host: &str) -> Result<Record, CommandError> {
+    let (mut record, _) = own_record(sent).map_err(|error| {
+        CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
+    })?;
     let processor = record.machine.found("cpu_model").map(str::to_owned).unwrap_or_default();
     record.notes.retain(|note| !note.is_of_elsewhere());
     record.notes.insert(0, SessionNote::Elsewhere { host: host.to_owned(), processor }.into());
+    Ok(record)
 }

@@ -20,9 +20,8 @@ pub use self::allocation::{Allocation, AllocationError};
 use self::queue::{Queued, State};
 use crate::error::FleetError;
 use crate::frame::{Frame, line};
-use crate::job::{Job, Output, Terminal, Work};
+use crate::job::{Job, Terminal};
 use crate::near::Around;
-use crate::parcel::Parcel;
 use crate::program::BecalmFile;
 use crate::request::Errand;
 use crate::step::Step;
@@ -61,47 +60,14 @@ impl Cluster {
         Ok(Self { allocation, folder: folder.to_owned(), becalm })
     }
 
-    /// Carries out a session on a node; returns its exit code.
-    pub fn session(
+    /// Carries out an errand on a node; returns its exit code.
+    pub fn carry_out(
         &self,
         errand: Errand,
         terminal: Terminal,
         around: Around<'_>,
     ) -> Result<u8, FleetError> {
-        let Errand { work, parcel, .. } = errand;
-        self.carry_out(Work::Session(Box::new(work)), &parcel, Vec::new(), terminal, around)
-    }
-
-    /// Carries out another command on a node; returns its exit code.
-    pub fn command(
-        &self,
-        arguments: Vec<String>,
-        parcel: &Parcel,
-        outputs: Vec<Output>,
-        terminal: Terminal,
-        around: Around<'_>,
-    ) -> Result<u8, FleetError> {
-        self.carry_out(Work::Command(arguments), parcel, outputs, terminal, around)
-    }
-
-    fn carry_out(
-        &self,
-        work: Work,
-        parcel: &Parcel,
-        outputs: Vec<Output>,
-        terminal: Terminal,
-        around: Around<'_>,
-    ) -> Result<u8, FleetError> {
-        let job = Job {
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            work,
-            terminal,
-            store: self.folder.clone(),
-            is_shared: true,
-            folder: parcel.folder().to_owned(),
-            items: parcel.items(),
-            outputs,
-        };
+        let job = errand.job(&self.folder, true, terminal);
         let files = self.prepare(&job)?;
         let queued = queue::submit(
             &self.allocation,

@@ -15,16 +15,20 @@ use crate::support::{
 };
 
 /// Rounds of the whole session.
-pub(super) const ROUNDS: usize = 40;
+const ROUNDS: usize = 40;
 
-/// Starts a session of two scripts, and waits until some of its rounds have arrived.
+/// Starts a session of two scripts on the host, and waits until some of its rounds have arrived.
 fn start(reach: &Reach) -> Child {
-    let env = &reach.env;
+    start_on("bench", &reach.env)
+}
+
+/// The same elsewhere.
+pub(super) fn start_on(host: &str, env: &TestEnv) -> Child {
     env.script("old", "sleep 0.02");
     env.script("new", "sleep 0.03");
     let rounds = ROUNDS.to_string();
     let arguments =
-        ["--on", "bench", "--rounds", &rounds, "--export-json", "r.json", "./old", "./new"];
+        ["--on", host, "--rounds", &rounds, "--export-json", "r.json", "./old", "./new"];
     let mut command = env.command(with("compare", &arguments));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for_lines(&env.work().join("r.json.partial"), 1 + 2 + 2 * 3);

@@ -1,13 +1,9 @@
 //! `--on slurm`, with a real cluster of two nodes.
 
-use std::process::{Child, Stdio};
-
 use becalm_testkit::{SlurmCluster, TestEnv, skipped};
 
-use super::cuts::{ROUNDS, continues};
-use crate::support::{
-    Measures, T, env, numbered_processes_that_name, prints, send, wait_for_lines, wait_until, with,
-};
+use super::cuts::{continues, start_on};
+use crate::support::{Measures, T, env, numbered_processes_that_name, prints, send, wait_until};
 
 /// Starts a cluster; `None`, visibly, where there is no Slurm.
 fn cluster(test: &str) -> Option<(TestEnv, SlurmCluster)> {
@@ -55,23 +51,10 @@ fn comparisons_on_two_nodes() {
     wait_until("the end of the last job", || cluster.says("squeue", &["--noheader"]).is_empty());
 }
 
-/// Starts a session on a node, and waits until some of its rounds have arrived.
-fn start(env: &TestEnv) -> Child {
-    env.script("old", "sleep 0.02");
-    env.script("new", "sleep 0.03");
-    let rounds = ROUNDS.to_string();
-    let arguments =
-        ["--on", "slurm", "--rounds", &rounds, "--export-json", "r.json", "./old", "./new"];
-    let mut command = env.command(with("compare", &arguments));
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    wait_for_lines(&env.work().join("r.json.partial"), 1 + 2 + 2 * 3);
-    child
-}
-
 #[test]
 fn ctrl_c_ends_the_job_and_keeps_its_rounds() {
     let Some((env, cluster)) = cluster("ctrl_c_on_a_cluster") else { return };
-    let child = start(&env);
+    let child = start_on("slurm", &env);
     send("TERM", child.id());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(143), "{output:?}");
@@ -87,7 +70,7 @@ fn job(cluster: &SlurmCluster) -> String {
 #[test]
 fn a_job_that_somebody_cancels_keeps_its_rounds() {
     let Some((env, cluster)) = cluster("a_cancelled_job") else { return };
-    let child = start(&env);
+    let child = start_on("slurm", &env);
     let _ = cluster.says("scancel", &[&job(&cluster)]);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(143), "{output:?}");
@@ -97,7 +80,7 @@ fn a_job_that_somebody_cancels_keeps_its_rounds() {
 #[test]
 fn a_job_that_is_killed_loses_no_round() {
     let Some((env, cluster)) = cluster("a_killed_job") else { return };
-    let child = start(&env);
+    let child = start_on("slurm", &env);
     let number = job(&cluster);
     let jobs = env.work().join(".becalm/slurm/jobs").display().to_string();
     for (process, line) in numbered_processes_that_name(&jobs) {
