@@ -4,13 +4,14 @@
 //! adds to its runs, [`trial`] makes a session of them, [`redo`] discards disturbed rounds of it, [`pace`]
 //! samples the pace of the core beside it, and [`rule`] sets other rules beside ours, those of [`peers`]; [`Tally`] counts the
 //! answers, [`rate`] gives their intervals, and [`tables`] writes them into `docs/methodology/calibration.md`. [`bisection`] searches made-up
-//! histories. [`decisions`] counts what real tools said of real programs, for `cargo xtask bench decide`.
+//! histories. [`fleets`] has blocks on several machines. [`decisions`] counts what real tools said of real programs, for `cargo xtask bench decide`.
 //!
 //! It may use `stats`, and its tests also `model` and `runner`. `tests/calibration` holds every estimator
 //! and rule to its stated error; start reading in `trial.rs`, then `tests/calibration/decision.rs`.
 
 pub mod bisection;
 pub mod decisions;
+pub mod fleets;
 pub mod noise;
 pub mod pace;
 pub mod peers;

@@ -2,6 +2,7 @@
 
 use becalm_stats::Rng;
 
+use crate::fleets;
 use crate::noise::{self, Noise};
 use crate::pace;
 use crate::redo::{self, Disturber, OnDisturbance};
@@ -29,6 +30,7 @@ pub fn calibration_markdown(trials: u32, seed: u64) -> String {
         tables.redone(),
         pace::models(),
         pace::table(trials, seed),
+        fleets::table(trials, seed),
     ];
     text += &all.each_ref().map(Table::markdown).join("\n");
     text

@@ -24,6 +24,7 @@ pub mod density;
 pub mod drift;
 pub mod histogram;
 pub mod levels;
+pub mod machines;
 pub mod mean_interval;
 pub mod median_error;
 pub mod median_interval;

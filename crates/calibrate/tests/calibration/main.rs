@@ -7,6 +7,7 @@ mod bisection;
 mod changes;
 mod coverage;
 mod decision;
+mod fleets;
 mod harness;
 mod levels;
 mod needed;
