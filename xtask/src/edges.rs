@@ -18,7 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     ("web", &["series", "report", "stats", "model"]),
-    ("fleet", &["session", "model", "kernel"]),
+    ("fleet", &["session", "runner", "stats", "model", "kernel"]),
     ("session", &["lab", "runner", "machine", "stats", "model"]),
     ("lab", &["runner", "machine", "stats", "model", "kernel"]),
     ("runner", &["formats", "machine", "stats", "model", "kernel"]),

@@ -20,6 +20,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/cli/resume.rs", 2),
             ("crates/cli/tests/cli/service.rs", 3),
             ("crates/cli/tests/cli/tune.rs", 2),
+            ("crates/fleet/src/blocks/attend.rs", 1),
             ("crates/fleet/src/near.rs", 3),
             ("crates/fleet/src/request.rs", 1),
             ("crates/fleet/src/slurm/mod.rs", 1),

@@ -143,6 +143,15 @@ pub enum FleetError {
         /// What it said last.
         text: String,
     },
+    /// The folder of a fleet.
+    #[error(transparent)]
+    Fleet(#[from] crate::blocks::FolderError),
+    /// A file of a fleet cannot be written.
+    #[error(transparent)]
+    File(#[from] becalm_session::FileError),
+    /// What a block has measured cannot be read.
+    #[error("what a block has measured cannot be read: {0}")]
+    Record(#[from] becalm_model::wire::LogError),
     /// The shared folder cannot be written.
     #[error(transparent)]
     Store(#[from] crate::store::StoreError),

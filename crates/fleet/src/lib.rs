@@ -9,8 +9,11 @@
 //! `writer.rs` sends frames without ever making a session wait for the network. `job.rs` and `frame.rs` are the
 //! protocol; both ends are the same program, so that neither has versions of its own.
 //!
-//! It may use the session library, the model and the kernel. It prints nothing and knows no command line.
+//! `slurm/` has a node of a cluster in place of a host, and `blocks/` a comparison on several nodes.
+//!
+//! It may use the session library, the runner's words for verdicts, stats, the model and the kernel. It prints nothing and knows no command line.
 
+mod blocks;
 mod error;
 mod far;
 mod frame;
@@ -29,6 +32,10 @@ mod step;
 mod store;
 mod writer;
 
+pub use blocks::{
+    Attended, CanaryProgram, FleetEvent, FleetFolder, FleetRun, FolderError, Wanted, canary_series,
+    forget_canaries,
+};
 pub use error::{FleetError, NotPortable};
 pub use far::{FarEnd, FarError, Received};
 pub use frame::{Call, Frame, Outcome};

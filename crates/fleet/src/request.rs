@@ -4,13 +4,14 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use becalm_kernel::interrupt::Interrupt;
-use becalm_model::terms::{SubjectSource, Terms, TuneProfile};
-use becalm_model::{Record, Subject, wire};
+use becalm_model::terms::{CommandLine, Elsewhere, Stop, SubjectSource, Terms, TuneProfile};
+use becalm_model::{Record, RecordKind, Subject, wire};
 use becalm_session::suite::{SuiteError, SuiteFile, SuitePlan};
 use becalm_session::{
     Builds, Request, Stand, Tracing, changed_since, is_being_written, longest_log, own_record,
 };
 
+use crate::blocks::CanaryProgram;
 use crate::error::{FleetError, NotPortable};
 use crate::job::{Job, Output, SessionWork, StandWork, Terminal, Work};
 use crate::parcel::Parcel;
@@ -106,6 +107,24 @@ impl Errand {
             outputs,
         }
     }
+}
+
+/// Rounds of a canary: about a second.
+const CANARY_ROUNDS: u32 = 20;
+
+/// Returns the session that measures a canary.
+pub(crate) fn canary_request(program: &CanaryProgram) -> Request {
+    let command = program.command.clone();
+    let terms = Terms {
+        source: SubjectSource::Commands { commands: vec![CommandLine::Words(command.clone())] },
+        warmup: 2,
+        stop: Stop::Rounds(CANARY_ROUNDS),
+        metrics: vec![program.metric.clone()],
+        elsewhere: Some(Elsewhere::default()),
+        ..Terms::default()
+    };
+    let subjects = vec![Subject::new("canary", command)];
+    Request::new("fleet run", RecordKind::Run, terms, subjects, Vec::new())
 }
 
 /// Refuses what would not arrive, or would be lost there.

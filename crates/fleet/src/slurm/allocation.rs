@@ -31,6 +31,14 @@ pub enum AllocationError {
     /// An unknown name.
     #[error("`{0}`: expected partition, constraint, node, account, time or folder")]
     Name(String),
+    /// Features of which becalm cannot tell which nodes have them.
+    #[error("constraint={0}: a fleet takes features joined by & or by |, and nothing else")]
+    Constraint(String),
+    /// One node for several machines.
+    #[error(
+        "node= names one machine, and a fleet chooses its machines by partition= and constraint="
+    )]
+    Node,
     /// Not a time.
     #[error("time={text}: {why}")]
     Time {
@@ -78,14 +86,13 @@ impl Allocation {
         Ok(Some(asked))
     }
 
-    /// Returns the arguments of `sbatch` for it.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    /// Returns the arguments of `sbatch` for a job of this name.
+    pub(crate) fn arguments(&self, name: &str) -> Vec<String> {
         // One node for this job alone. A job that was cut off is never started again by Slurm: half a comparison on another
         // machine would follow the first half.
         let mut arguments: Vec<String> =
-            ["--parsable", "--exclusive", "--nodes=1", "--no-requeue", "--job-name=becalm"]
-                .map(str::to_owned)
-                .to_vec();
+            ["--parsable", "--exclusive", "--nodes=1", "--no-requeue"].map(str::to_owned).to_vec();
+        arguments.push(format!("--job-name={name}"));
         let named = [
             ("partition", &self.partition),
             ("constraint", &self.constraint),
@@ -119,7 +126,7 @@ mod tests {
         assert_eq!(Allocation::parse("slurmy"), Ok(None));
         assert_eq!(Allocation::parse("slurm"), Ok(Some(Allocation::default())));
         let asked = Allocation::parse("slurm:partition=bench,constraint=a&b,time=90s,node=n1");
-        let arguments = asked.unwrap().unwrap().arguments();
+        let arguments = asked.unwrap().unwrap().arguments("becalm");
         assert_eq!(
             arguments[5..],
             [

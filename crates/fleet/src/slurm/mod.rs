@@ -8,16 +8,20 @@
 //! ```
 
 mod allocation;
+mod growing;
+mod nodes;
 mod queue;
 
-use std::fs::{self, File};
-use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 pub use self::allocation::{Allocation, AllocationError};
-use self::queue::{Queued, State};
+pub(crate) use self::growing::Growing;
+pub(crate) use self::nodes::{Node, nodes};
+use self::queue::State;
+pub(crate) use self::queue::{Queued, State as JobState, own_jobs, submit};
 use crate::error::FleetError;
 use crate::frame::{Frame, line};
 use crate::job::{Job, Terminal};
@@ -34,7 +38,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const ASK: Duration = Duration::from_secs(2);
 
 /// How long a shared file system may take to show the last frames of a job that is over.
-const LATE: Duration = Duration::from_secs(20);
+pub(crate) const LATE: Duration = Duration::from_secs(20);
 
 /// A cluster that is ready for jobs.
 #[derive(Debug)]
@@ -71,6 +75,7 @@ impl Cluster {
         let files = self.prepare(&job)?;
         let queued = queue::submit(
             &self.allocation,
+            "becalm",
             &files.path("run.sh"),
             &files.path("output.txt"),
             &files.0,
@@ -79,14 +84,46 @@ impl Cluster {
         watch.until_end()
     }
 
-    /// Writes everything that the node needs.
-    fn prepare(&self, job: &Job) -> Result<JobFolder, FleetError> {
+    /// Puts the files of a job into the shared folder.
+    pub(crate) fn send_files(job: &Job) -> Result<(), FleetError> {
         let store = Store::open(&job.store)?;
         for index in store.lacks(&job.items) {
             let item = &job.items[index];
             let content = item.open()?;
             store.receive(item, content)?;
         }
+        Ok(())
+    }
+
+    /// Returns the words of the script by which a node carries out the job of a file and writes frames to another.
+    pub(crate) fn call(&self, job: &Path, frames: &Path) -> String {
+        let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
+        format!(
+            "{} far-end --job {} --frames {}",
+            quoted(&self.becalm),
+            quoted(job),
+            quoted(frames)
+        )
+    }
+
+    /// Returns what is asked for.
+    pub fn allocation(&self) -> &Allocation {
+        &self.allocation
+    }
+
+    /// Returns the shared folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the becalm that nodes start.
+    pub fn becalm(&self) -> &Path {
+        &self.becalm
+    }
+
+    /// Writes everything that the node needs.
+    fn prepare(&self, job: &Job) -> Result<JobFolder, FleetError> {
+        Self::send_files(job)?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let key = format!("{}-{}", now.as_nanos(), std::process::id());
         let files = JobFolder(self.folder.join("jobs").join(key));
@@ -99,13 +136,8 @@ impl Cluster {
         write("job.json", line(job))?;
         write("frames.jsonl", String::new())?;
         write("output.txt", String::new())?;
-        let quoted = |path: &Path| shell_words::quote(&path.to_string_lossy()).into_owned();
-        let script = format!(
-            "#!/bin/sh\nexec {} far-end --job {} --frames {}\n",
-            quoted(&self.becalm),
-            quoted(&files.path("job.json")),
-            quoted(&files.path("frames.jsonl"))
-        );
+        let call = self.call(&files.path("job.json"), &files.path("frames.jsonl"));
+        let script = format!("#!/bin/sh\nexec {call}\n");
         write("run.sh", script)?;
         Ok(files)
     }
@@ -217,47 +249,5 @@ impl<'a> Watch<'a> {
             host: format!("job {} in {}", self.queued.number, self.files.0.display()),
             text: crate::ssh::last_line(&String::from_utf8_lossy(bytes)),
         }
-    }
-}
-
-/// A file to which another machine adds lines.
-#[derive(Debug)]
-struct Growing {
-    path: PathBuf,
-    read: u64,
-    is_begun: bool,
-    last: Vec<u8>,
-}
-
-impl Growing {
-    fn new(path: PathBuf) -> Self {
-        Self { path, read: 0, is_begun: false, last: Vec::new() }
-    }
-
-    /// Returns the whole lines that were added. It is opened each time, as shared file systems show the changes of others then.
-    fn more(&mut self) -> Vec<Vec<u8>> {
-        let mut lines = Vec::new();
-        let Ok(mut file) = File::open(&self.path) else { return lines };
-        if file.seek(SeekFrom::Start(self.read)).is_err() {
-            return lines;
-        }
-        let mut reader = BufReader::new(file);
-        loop {
-            let mut line = Vec::new();
-            let is_whole =
-                reader.by_ref().read_until(b'\n', &mut line).is_ok() && line.ends_with(b"\n");
-            if !is_whole {
-                return lines;
-            }
-            self.read += line.len() as u64;
-            self.is_begun = true;
-            self.last.clone_from(&line);
-            lines.push(line);
-        }
-    }
-
-    /// Returns the last line that was read.
-    fn last_line(&self) -> Option<String> {
-        (!self.last.is_empty()).then(|| crate::ssh::last_line(&String::from_utf8_lossy(&self.last)))
     }
 }

@@ -25,15 +25,16 @@ pub(crate) enum State {
     Over(String),
 }
 
-/// Submits a script.
+/// Submits a script as a job of this name.
 pub(crate) fn submit(
     allocation: &Allocation,
+    name: &str,
     script: &Path,
     output: &Path,
     folder: &Path,
 ) -> Result<Queued, FleetError> {
     let mut command = Command::new("sbatch");
-    command.args(allocation.arguments());
+    command.args(allocation.arguments(name));
     command.arg(format!("--output={}", output.display()));
     command.arg(format!("--chdir={}", folder.display()));
     let answer = answer(command.arg(script))?;
@@ -45,26 +46,52 @@ pub(crate) fn submit(
     Ok(Queued { number })
 }
 
+/// A job that Slurm lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Listed {
+    /// Its number.
+    pub(crate) number: String,
+    /// Its name.
+    pub(crate) name: String,
+    /// How it is, unless it is over.
+    pub(crate) state: Option<State>,
+}
+
+/// What `squeue` is asked about each job.
+const FORMAT: &str = "--format=%A|%T|%N|%r|%j";
+
+/// Lists the jobs of this user that are not forgotten.
+pub(crate) fn own_jobs() -> Result<Vec<Listed>, FleetError> {
+    let mut command = Command::new("squeue");
+    let text = answer(command.args(["--noheader", "--me", FORMAT]))?;
+    Ok(text.lines().filter_map(listed).collect())
+}
+
+/// Reads a line of `squeue`.
+fn listed(line: &str) -> Option<Listed> {
+    let mut parts = line.trim().splitn(5, '|').map(str::to_owned);
+    let (number, state, node) = (parts.next()?, parts.next()?, parts.next()?);
+    let (reason, name) = (parts.next()?, parts.next()?);
+    let state = match state.as_str() {
+        "PENDING" | "CONFIGURING" | "SUSPENDED" => Some(State::Waits(reason)),
+        "RUNNING" | "COMPLETING" | "STOPPED" => Some(State::Runs(node)),
+        _ => None,
+    };
+    Some(Listed { number, name, state })
+}
+
 impl Queued {
     /// Asks how it is.
     pub(crate) fn state(&self) -> State {
         let mut command = Command::new("squeue");
-        command.args(["--noheader", "--format=%T|%N|%r", "--jobs", &self.number]);
+        command.args(["--noheader", FORMAT, "--jobs", &self.number]);
         // It fails for one that it has forgotten.
         let line = answer(&mut command).unwrap_or_default();
-        let mut parts = line.trim().split('|').map(str::to_owned);
-        let (state, node, reason) = (parts.next(), parts.next(), parts.next());
-        match state.as_deref() {
-            Some("PENDING" | "CONFIGURING" | "SUSPENDED") => {
-                State::Waits(reason.unwrap_or_default())
-            }
-            Some("RUNNING" | "COMPLETING" | "STOPPED") => State::Runs(node.unwrap_or_default()),
-            _ => State::Over(self.end()),
-        }
+        listed(&line).and_then(|job| job.state).unwrap_or_else(|| State::Over(self.end()))
     }
 
     /// Returns how it ended, as far as Slurm remembers: `FAILED`, `TIMEOUT`, `NODE_FAIL`.
-    fn end(&self) -> String {
+    pub(crate) fn end(&self) -> String {
         let mut command = Command::new("scontrol");
         command.args(["--oneliner", "show", "job", &self.number]);
         let text = answer(&mut command).unwrap_or_default();
@@ -83,11 +110,13 @@ impl Queued {
     }
 }
 
-fn answer(command: &mut Command) -> Result<String, FleetError> {
+/// Returns what one of Slurm's commands prints.
+pub(super) fn answer(command: &mut Command) -> Result<String, FleetError> {
     let name = match command.get_program().to_str() {
         Some("sbatch") => "sbatch",
         Some("squeue") => "squeue",
         Some("scontrol") => "scontrol",
+        Some("sinfo") => "sinfo",
         _ => "scancel",
     };
     let output = command.stdin(Stdio::null()).output();
@@ -100,4 +129,21 @@ fn answer(command: &mut Command) -> Result<String, FleetError> {
     let text = text.strip_prefix(&format!("{name}: ")).unwrap_or(&text).to_owned();
     let text = text.strip_prefix("error: ").unwrap_or(&text).to_owned();
     Err(FleetError::Slurm { command: name, text })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_queue() {
+        let of = |line: &str| listed(line).unwrap();
+        let waits = of("12|PENDING||Resources|becalm-1-0");
+        assert_eq!((&*waits.number, &*waits.name), ("12", "becalm-1-0"));
+        assert_eq!(waits.state, Some(State::Waits("Resources".to_owned())));
+        assert_eq!(of("9|RUNNING|n1|None|a|b").state, Some(State::Runs("n1".to_owned())));
+        assert_eq!(of("9|RUNNING|n1|None|a|b").name, "a|b");
+        assert_eq!(of("7|CANCELLED|n1|None|x").state, None);
+        assert_eq!(listed("slurm_load_jobs error"), None);
+    }
 }

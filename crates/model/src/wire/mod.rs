@@ -10,6 +10,7 @@ mod ci;
 mod diff;
 mod document;
 mod earlier;
+mod fleet;
 mod gate;
 mod history;
 mod hosts;
@@ -51,6 +52,11 @@ pub use document::{
     ComparisonDocument, ConditionsDocument, Document, EstimateDocument, RunDocument,
     SubjectDocument, SummaryDocument,
 };
+pub use fleet::{
+    CanariesDocument, Canary, CanaryPoint, CanarySeries, FleetComparison, FleetDocument,
+    FleetLevel, FleetMachine, FleetState, FleetTry, LeftOutFor, MachineLevel, MachineRatio,
+    TryState,
+};
 pub use gate::{GateDocument, GateResultDocument, gate_document};
 pub use history::{HistoryDocument, HistoryEntryDocument, HistorySeriesDocument};
 pub use hosts::{HostDocument, HostFloor, HostStatus, HostsDocument};
@@ -73,11 +79,12 @@ pub use reproduce::{
     ReproduceDocument, ReproducedRow,
 };
 pub use schema::{
-    ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA, CI_SCHEMA,
-    COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, GATE_SCHEMA, HISTORY_SCHEMA,
-    HOSTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA,
-    PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA,
-    TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA, WORKLOAD_SCHEMA,
+    ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CANARIES_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA,
+    CI_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, FLEET_SCHEMA,
+    GATE_SCHEMA, HISTORY_SCHEMA, HOSTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOG_SCHEMA,
+    MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA,
+    SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA,
+    WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};

@@ -4,25 +4,28 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{
-    BisectDocument, BootDocument, ChangesDocument, CheckDocument, CiDocument, CpuNoiseDocument,
-    DiffDocument, Document, GateDocument, HistoryDocument, HostsDocument, MachineServiceDocument,
-    PlanDocument, ProbeDocument, ReproduceDocument, ServicesDocument, StatsDocument,
-    SteadyDocument, SuiteDocument, TopologyDocument, TraceDocument, TuneDocument, WorkloadDocument,
+    BisectDocument, BootDocument, CanariesDocument, ChangesDocument, CheckDocument, CiDocument,
+    CpuNoiseDocument, DiffDocument, Document, FleetDocument, GateDocument, HistoryDocument,
+    HostsDocument, MachineServiceDocument, PlanDocument, ProbeDocument, ReproduceDocument,
+    ServicesDocument, StatsDocument, SteadyDocument, SuiteDocument, TopologyDocument,
+    TraceDocument, TuneDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
 
 /// The names; `becalm schema` lists them in this order. Apart from what makes the schemas, so that a program that has
 /// them as text does without.
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 27] = [
     "record",
     "bisect",
     "boot-params",
+    "canaries",
     "check",
     "ci",
     "cpu-noise",
     "mitigation-effects",
     "diff",
     "changes",
+    "fleet",
     "gate",
     "history",
     "hosts",
@@ -57,12 +60,14 @@ pub fn json_schema(name: &str) -> Option<Value> {
         "record" => of::<Document>(),
         "bisect" => of::<BisectDocument>(),
         "boot-params" => of::<BootDocument>(),
+        "canaries" => of::<CanariesDocument>(),
         "check" => of::<CheckDocument<'_>>(),
         "ci" => of::<CiDocument>(),
         "cpu-noise" => of::<CpuNoiseDocument>(),
         "mitigation-effects" => of::<MitigationEffects>(),
         "diff" => of::<DiffDocument>(),
         "changes" => of::<ChangesDocument>(),
+        "fleet" => of::<FleetDocument>(),
         "gate" => of::<GateDocument>(),
         "history" => of::<HistoryDocument>(),
         "hosts" => of::<HostsDocument>(),

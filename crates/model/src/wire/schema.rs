@@ -29,6 +29,10 @@ pub const CI_SCHEMA: &str = "becalm/ci/1";
 pub const CPU_NOISE_SCHEMA: &str = "becalm/cpu-noise/1";
 /// What `becalm noise ablate` saves for `becalm check`.
 pub const EFFECTS_SCHEMA: &str = "becalm/mitigation-effects/1";
+/// What `becalm fleet canaries --json` prints.
+pub const CANARIES_SCHEMA: &str = "becalm/canaries/1";
+/// What `becalm fleet` prints with `--json`.
+pub const FLEET_SCHEMA: &str = "becalm/fleet/1";
 /// What `becalm gate --json` prints.
 pub const GATE_SCHEMA: &str = "becalm/gate/1";
 /// What `becalm noise ablate --json` prints.

@@ -24,4 +24,4 @@ pub use pairs::{PairedRound, observations, paired_rounds};
 pub use primary::{Choice, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};
 pub use shape::Shape;
-pub use verdict::is_settled;
+pub use verdict::{is_settled, verdict};

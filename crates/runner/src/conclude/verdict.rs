@@ -4,7 +4,7 @@ use becalm_model::{Comparison, Direction, RatioInterval, Verdict, whole};
 use becalm_stats::decide::margin::{self, Answer};
 
 /// Returns the verdict of an interval: the answer about the ratio in the words of the metric.
-pub(crate) fn verdict(ratio: &RatioInterval, margin: f64, direction: Direction) -> Verdict {
+pub fn verdict(ratio: &RatioInterval, margin: f64, direction: Direction) -> Verdict {
     match (margin::answer(ratio.low, ratio.high, margin), direction) {
         (Answer::Equivalent, _) => Verdict::Equivalent,
         (Answer::Inconclusive, _) => Verdict::Inconclusive,
