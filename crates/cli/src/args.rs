@@ -66,6 +66,7 @@ enum Command {
     Restore(commands::restore::Args),
     Services(commands::services::Args),
     Hosts(commands::hosts::Args),
+    Fleet(commands::fleet::Args),
     Noise(commands::noise::Args),
     Guardian(commands::guardian::Args),
     FarEnd(commands::far_end::Args),
@@ -130,6 +131,8 @@ impl Command {
             | Self::History(_)
             | Self::Changes(_)
             | Self::Gate(_)
+            // What needs root needs it on the nodes.
+            | Self::Fleet(_)
             | Self::Topology(_)
             | Self::Workload(_)
             | Self::Schema(_)
@@ -272,6 +275,7 @@ fn asked_elsewhere(command: &Command, matches: &clap::ArgMatches) -> Option<else
         | Command::Compare(_)
         | Command::Bisect(_)
         | Command::Ci(_)
+        | Command::Fleet(_)
         | Command::Plan(_) => true,
         Command::Noise(args) => args.is_session(),
         _ => false,
@@ -321,6 +325,7 @@ fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         Command::Tune(args) => commands::tune::run(&args, ui),
         Command::Services(args) => commands::services::run(&args, ui),
         Command::Hosts(args) => commands::hosts::run(&args, ui),
+        Command::Fleet(args) => commands::fleet::run(&args, given, ui),
         Command::Noise(args) => commands::noise::run(&args, given, ui),
         Command::Restore(args) => commands::restore::run(&args, ui),
         Command::Guardian(args) => commands::guardian::run(&args, ui),

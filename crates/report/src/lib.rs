@@ -26,6 +26,7 @@ mod disturbed;
 mod escape;
 mod estimate;
 mod facts;
+mod fleet;
 mod gate;
 mod heading;
 mod histogram;
@@ -81,6 +82,10 @@ pub use conditions::{loops_in_words, own_timing};
 pub use detail::{Detail, comparison_text, run_text};
 pub use diff::{Sides, diff_text, middles};
 pub use facts::{facts_text, machine_line};
+pub use fleet::{
+    canaries_text, fleet_html, fleet_left_out_sentence, fleet_markdown, fleet_text,
+    fleet_try_sentence,
+};
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};
 pub use hosts::hosts_text;

@@ -16,6 +16,50 @@ use crate::ui::Ui;
 pub(crate) use crate::flags::compare::Args;
 
 pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
+    let mut asked = match asked(args, given, ui)? {
+        Asked::Same(same) => return say_same(*same, ui),
+        Asked::Session(asked) => asked,
+    };
+    let finished = conduct(asked.take(), ui)?;
+    let detail = args.verbose.detail();
+    finished.report(|record, disturbed| comparison_text(record, disturbed, detail, ui.style()), ui)
+}
+
+/// What a command line asks for.
+pub(crate) enum Asked {
+    /// Nothing to measure: the revisions have the same program.
+    Same(Box<Same>),
+    /// A session.
+    Session(Box<AskedSession>),
+}
+
+/// A session that is asked for.
+pub(crate) struct AskedSession {
+    request: Option<Request>,
+    /// The worktrees, which stay as long as this.
+    _revisions: Option<Revisions>,
+}
+
+impl AskedSession {
+    /// Takes the session, once. Its builds stay as long as this.
+    pub(crate) fn take(&mut self) -> Request {
+        self.request.take().expect("a session is taken once")
+    }
+}
+
+/// Why there is nothing to measure.
+pub(crate) struct Same {
+    why: SessionNote,
+    terms: Terms,
+    arguments: Vec<String>,
+}
+
+/// Returns what a command line asks for, with the revisions built.
+pub(crate) fn asked(
+    args: &compare::Args,
+    given: &[String],
+    ui: &Ui,
+) -> Result<Asked, CommandError> {
     let (terms, arguments, resumed) =
         begun("compare", &args.flags, given, |before| args.terms(before), ui)?;
     let mut revisions = None;
@@ -31,7 +75,9 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
                     .hint("give --rev the commits that the session measured; the file was not \
                          changed"));
                     }
-                    Builds::Same(why) => return say_same(why, terms, arguments, ui),
+                    Builds::Same(why) => {
+                        return Ok(Asked::Same(Box::new(Same { why, terms, arguments })));
+                    }
                     Builds::Different(built) => {
                         let (built, subjects) = *built;
                         revisions = Some(built);
@@ -54,13 +100,10 @@ pub(crate) fn run(args: &compare::Args, given: &[String], ui: &Ui) -> Result<Exi
         aa,
         resumed_from: resumed.as_ref().map(|resumed| resumed.path.clone()),
         resumed: resumed.map(|resumed| resumed.record),
-        // The worktrees stay until this function ends.
         builds: revisions.as_mut().map(Revisions::all),
         ..Request::new("compare", RecordKind::Comparison, terms, subjects, arguments)
     };
-    let finished = conduct(request, ui)?;
-    let detail = args.verbose.detail();
-    finished.report(|record, disturbed| comparison_text(record, disturbed, detail, ui.style()), ui)
+    Ok(Asked::Session(Box::new(AskedSession { request: Some(request), _revisions: revisions })))
 }
 
 /// Returns the subjects of commands that are there.
@@ -115,12 +158,8 @@ fn build(
 }
 
 /// Says that there is nothing to measure.
-fn say_same(
-    why: SessionNote,
-    terms: Terms,
-    arguments: Vec<String>,
-    ui: &Ui,
-) -> Result<Exit, CommandError> {
+pub(crate) fn say_same(same: Same, ui: &Ui) -> Result<Exit, CommandError> {
+    let Same { why, terms, arguments } = same;
     if !terms.exports.print {
         ui.print_folded(&format!("{}.\n", note_sentence(&why.clone().into())))?;
     }

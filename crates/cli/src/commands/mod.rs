@@ -12,6 +12,7 @@ pub(crate) mod diff;
 pub(crate) mod exec;
 pub(crate) mod export;
 pub(crate) mod far_end;
+pub(crate) mod fleet;
 pub(crate) mod gate;
 pub(crate) mod guardian;
 pub(crate) mod help;

@@ -15,6 +15,7 @@ use becalm_fleet::{Connection, Frame, Host, Hosts, Outcome, Step};
 pub(crate) use self::command::status;
 pub(crate) use self::command::{Asked, on_host};
 pub(crate) use self::floors::floors;
+pub(crate) use self::place::cluster;
 use self::printed::printed;
 pub(crate) use self::session::conduct;
 use crate::error::CommandError;
@@ -54,7 +55,7 @@ fn connect(host: &Host, ui: &Ui) -> Result<Connection, CommandError> {
 }
 
 /// Returns the present folder.
-fn folder() -> Result<PathBuf, CommandError> {
+pub(crate) fn folder() -> Result<PathBuf, CommandError> {
     std::env::current_dir()
         .map_err(|error| CommandError::measure(format!("cannot find the present folder: {error}")))
 }

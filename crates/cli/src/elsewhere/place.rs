@@ -21,17 +21,7 @@ impl Place {
         let Some(allocation) = Allocation::parse(name).map_err(FleetError::from)? else {
             return connect(&host(name)?, ui).map(Self::Host);
         };
-        let present = folder()?;
-        let shared = match &allocation.folder {
-            Some(folder) => present.join(folder),
-            None => present.join(FOLDER).join("slurm"),
-        };
-        if allocation.folder.is_none() {
-            make_own_folder(&shared).map_err(|error| {
-                CommandError::measure(format!("cannot create {}: {error}", shared.display()))
-            })?;
-        }
-        Ok(Self::Slurm(Cluster::open(allocation, &shared)?))
+        cluster(allocation).map(Self::Slurm)
     }
 
     pub(super) fn carry_out(
@@ -45,4 +35,19 @@ impl Place {
             Self::Slurm(cluster) => cluster.carry_out(errand, terminal, around),
         }
     }
+}
+
+/// Makes a cluster ready for jobs.
+pub(crate) fn cluster(allocation: Allocation) -> Result<Cluster, CommandError> {
+    let present = folder()?;
+    let shared = match &allocation.folder {
+        Some(folder) => present.join(folder),
+        None => present.join(FOLDER).join("slurm"),
+    };
+    if allocation.folder.is_none() {
+        make_own_folder(&shared).map_err(|error| {
+            CommandError::measure(format!("cannot create {}: {error}", shared.display()))
+        })?;
+    }
+    Ok(Cluster::open(allocation, &shared)?)
 }

@@ -1,6 +1,6 @@
 //! What to do about errors with other machines.
 
-use becalm_fleet::{FleetError, HostsError, NotPortable, ParcelError};
+use becalm_fleet::{FleetError, FolderError, HostsError, NotPortable, ParcelError};
 
 use super::CommandError;
 use crate::exit::Exit;
@@ -23,7 +23,14 @@ impl From<FleetError> for CommandError {
         let error = match error {
             FleetError::Hosts(error) => error.into(),
             FleetError::Suite(error) => error.into(),
-            FleetError::NotPortable(_) | FleetError::Allocation(_) => Self::usage(error),
+            FleetError::NotPortable(_)
+            | FleetError::Allocation(_)
+            | FleetError::Fleet(
+                FolderError::Absent { .. }
+                | FolderError::None(_)
+                | FolderError::Name(_)
+                | FolderError::Exists(_),
+            ) => Self::usage(error),
             FleetError::Stopped(signal) => {
                 Self { exit: Exit::Signal(signal), ..Self::measure(error) }
             }
@@ -79,6 +86,19 @@ fn hint(error: &FleetError) -> Option<String> {
         }
         FleetError::JobLost { .. } => {
             "a job that Slurm ended is not started again by itself; `scontrol show job` and `sinfo` say more".to_owned()
+        }
+        FleetError::Fleet(FolderError::Absent { folder, .. }) => format!(
+            "its folders have the names of the fleets: `ls {}`; --on slurm:folder=PATH looks elsewhere",
+            shell_words::quote(&folder.to_string_lossy())
+        ),
+        FleetError::Fleet(FolderError::None(_)) => {
+            "`becalm fleet run` starts one; --on slurm:folder=PATH looks elsewhere".to_owned()
+        }
+        FleetError::Fleet(FolderError::Attended(_)) => {
+            "`becalm fleet status` shows how far it is".to_owned()
+        }
+        FleetError::Fleet(FolderError::Version { version, .. }) => {
+            format!("use becalm {version}, or start a new one")
         }
         FleetError::NotPortable(NotPortable::Build) => {
             "build first, then compare the programs; or compare revisions by --rev with --build"

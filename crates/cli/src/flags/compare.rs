@@ -66,6 +66,14 @@ pub(crate) fn margin(text: &str) -> Result<f64, String> {
 pub(crate) const MARGIN: f64 = 0.01;
 
 impl Args {
+    /// Returns the only command, if no revisions and no A/A are asked for.
+    pub(crate) fn only_command(&self) -> Option<&str> {
+        match &self.commands[..] {
+            [one] if self.rev.is_empty() && self.aa.is_none() => Some(one),
+            _ => None,
+        }
+    }
+
     /// Returns the terms of the session: those of `before`, which continues, with what was given
     /// now.
     pub(crate) fn terms(&self, before: Option<Terms>) -> Result<Terms, CommandError> {

@@ -61,9 +61,7 @@ impl Args {
             terms.source = SubjectSource::Commands { commands };
         }
         terms.stop = if let SubjectSource::Suite { .. } = terms.source {
-            // The end of everything; each benchmark has its own.
-            let budget = terms.limits.max_time;
-            Stop::Until { minimum: 0, maximum: None, budget, goal: Goal::Budget }
+            stop_of_suite(&terms)
         } else {
             let budget = if terms.limits.precision.is_some() { PRECISION_BUDGET } else { BUDGET };
             let goal = terms.limits.precision.map_or(Goal::Budget, Goal::Precision);
@@ -71,4 +69,10 @@ impl Args {
         };
         Ok(terms)
     }
+}
+
+/// Returns the end of a whole suite; each benchmark has its own.
+pub(crate) fn stop_of_suite(terms: &Terms) -> Stop {
+    let budget = terms.limits.max_time;
+    Stop::Until { minimum: 0, maximum: None, budget, goal: Goal::Budget }
 }

@@ -21,6 +21,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
             "boot-params",
             "machine",
             "hosts",
+            "fleet",
         ],
     ),
     ("More", &["exec", "workload", "schema", "completions", "help"]),

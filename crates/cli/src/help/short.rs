@@ -34,15 +34,22 @@ const MEASURING: [&str; 3] = ["compare", "run", "bisect"];
 /// Flags of a measurement are those that `run` and `compare` both have.
 pub(super) fn shortened(command: clap::Command) -> clap::Command {
     let shared = shared(&command);
-    command.mut_subcommands(|one| {
-        if !MEASURING.contains(&one.get_name()) {
-            return one;
+    command.mut_subcommands(|one| match one.get_name().to_owned() {
+        name if MEASURING.contains(&name.as_str()) => short(one, &name, &shared),
+        // Its blocks are comparisons.
+        name if name == "fleet" => {
+            one.mut_subcommand("run", |run| short(run, "fleet run", &shared))
         }
-        let all = one.get_name().to_owned();
-        one.mut_args(|arg| line(arg, &shared))
-            .after_help(format!("`becalm {all} --help` shows all flags, with more about each."))
-            .after_long_help("")
+        _ => one,
     })
+}
+
+/// Shortens the help of one command.
+fn short(command: clap::Command, name: &str, shared: &[String]) -> clap::Command {
+    command
+        .mut_args(|arg| line(arg, shared))
+        .after_help(format!("`becalm {name} --help` shows all flags, with more about each."))
+        .after_long_help("")
 }
 
 /// Returns the names of the flags that every measuring command has.

@@ -2,6 +2,7 @@
 
 mod cuts;
 mod errors;
+mod fleet;
 mod hostile;
 mod sessions;
 mod slurm;

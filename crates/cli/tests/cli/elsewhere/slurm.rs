@@ -6,7 +6,7 @@ use super::cuts::{continues, start_on};
 use crate::support::{Measures, T, env, numbered_processes_that_name, prints, send, wait_until};
 
 /// Starts a cluster; `None`, visibly, where there is no Slurm.
-fn cluster(test: &str) -> Option<(TestEnv, SlurmCluster)> {
+pub(super) fn cluster(test: &str) -> Option<(TestEnv, SlurmCluster)> {
     let env = env();
     match SlurmCluster::start(env.path()) {
         Ok(cluster) => {
