@@ -11,6 +11,9 @@ const SERVER: &str = "/usr/sbin/sshd";
 /// What a server that root starts wants to be there.
 const EMPTY: &str = "/run/sshd";
 
+/// Where programs are on the host.
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
 /// A host called `bench`, which is this machine, for `ssh` of one folder.
 #[derive(Debug)]
 pub struct SshHost {
@@ -52,12 +55,14 @@ impl SshHost {
         fs::copy(self.path("id.pub"), self.path("authorized_keys"))?;
         let state = self.path("state");
         fs::create_dir(&state)?;
+        fs::create_dir(self.path("imitations"))?;
         let server = format!(
             "HostKey {}\nAuthorizedKeysFile {}\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n\
-             KbdInteractiveAuthentication no\nPidFile none\nSetEnv XDG_STATE_HOME={}\n",
+             KbdInteractiveAuthentication no\nPidFile none\nSetEnv XDG_STATE_HOME={} PATH={}:{PATH}\n",
             at("host_key"),
             at("authorized_keys"),
             state.display(),
+            at("imitations"),
         );
         fs::write(self.path("sshd_config"), server)?;
         let public = fs::read_to_string(self.path("host_key.pub"))?;
@@ -73,9 +78,12 @@ impl SshHost {
         fs::write(self.path("config"), client)?;
         let bin = self.path("bin");
         fs::create_dir(&bin)?;
-        let wrapper = bin.join("ssh");
-        fs::write(&wrapper, format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", at("config")))?;
-        fs::set_permissions(wrapper, fs::Permissions::from_mode(0o755))
+        write_program(&bin.join("ssh"), &format!("exec /usr/bin/ssh -F {} \"$@\"", at("config")))
+    }
+
+    /// Puts a script before a program of the host: whoever logs in finds the script by that name.
+    pub fn imitate(&self, name: &str, script: &str) {
+        write_program(&self.path("imitations").join(name), script).expect("the folder is ours");
     }
 
     /// Returns the folder whose `ssh` knows the host.
@@ -98,4 +106,9 @@ impl SshHost {
         fs::copy(self.path("other_id.pub"), self.path("authorized_keys"))
             .expect("both were made before");
     }
+}
+
+fn write_program(path: &Path, script: &str) -> std::io::Result<()> {
+    fs::write(path, format!("#!/bin/sh\n{script}\n"))?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
 }

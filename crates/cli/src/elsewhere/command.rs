@@ -107,7 +107,7 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
         }
     }
     if let Some(outcome) = outcome {
-        keep(&outcome, &asked.exports, host)?;
+        keep(&outcome, &asked.exports, host, place.clock_ahead())?;
     }
     match error {
         Some(error) => Err(CommandError { exit, ..error }),
@@ -136,8 +136,13 @@ pub(crate) fn status(host: &Host, ui: &Ui) -> Result<HostStatus, CommandError> {
 }
 
 /// Saves the record of a session that the command has made there.
-fn keep(outcome: &Outcome, exports: &Exports, host: &str) -> Result<(), CommandError> {
-    let record = record_of(&outcome.record, host)?;
+fn keep(
+    outcome: &Outcome,
+    exports: &Exports,
+    host: &str,
+    clock_ahead: Option<i64>,
+) -> Result<(), CommandError> {
+    let record = record_of(&outcome.record, host, clock_ahead)?;
     if record.runs.iter().any(|run| !run.warmup) {
         remember(&record);
     }

@@ -42,16 +42,21 @@ fn connect(host: &Host, ui: &Ui) -> Result<Connection, CommandError> {
     let connected = Connection::open(host, &|step| steps.show(step));
     ui.progress_line("");
     let connection = connected?;
-    let ahead = connection.installed().clock_ahead;
-    if ahead.abs() > NOTABLE {
+    if let Some(ahead) = clock_ahead(&connection) {
         let how = if ahead > 0 { "ahead of" } else { "behind" };
         ui.warn(format!(
             "the clock of {} is {} s {how} the clock here; times in the record are those of its clock",
             host.name,
             ahead.abs()
         ));
+        ui.say("hint: `sudo timedatectl set-ntp true` sets a clock by the network, if that one is wrong");
     }
     Ok(connection)
+}
+
+/// Returns by how many seconds the clock of a host is ahead of the one here, where that is notable.
+fn clock_ahead(connection: &Connection) -> Option<i64> {
+    Some(connection.installed().clock_ahead).filter(|ahead| ahead.abs() > NOTABLE)
 }
 
 /// Returns the present folder.

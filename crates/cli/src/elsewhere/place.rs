@@ -3,7 +3,7 @@
 use becalm_fleet::{Allocation, Around, Cluster, Connection, Errand, FleetError, Terminal};
 use becalm_session::files::{FOLDER, make_own_folder};
 
-use super::{connect, folder, host};
+use super::{clock_ahead, connect, folder, host};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -22,6 +22,14 @@ impl Place {
             return connect(&host(name)?, ui).map(Self::Host);
         };
         cluster(allocation).map(Self::Slurm)
+    }
+
+    /// Returns by how many seconds its clock is ahead of the one here, where that is known and notable.
+    pub(super) fn clock_ahead(&self) -> Option<i64> {
+        match self {
+            Self::Host(connection) => clock_ahead(connection),
+            Self::Slurm(_) => None,
+        }
     }
 
     pub(super) fn carry_out(

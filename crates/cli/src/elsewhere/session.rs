@@ -55,7 +55,7 @@ pub(crate) fn conduct(
             .unwrap_or_else(|| CommandError::measure(format!("{host} ended without a result")));
         return Err(CommandError { exit, ..error });
     };
-    let measured = measured(*outcome, log, host)?;
+    let measured = measured(*outcome, log, host, place.clock_ahead())?;
     steps.advise(&measured.record);
     Ok(measured)
 }
@@ -94,22 +94,28 @@ fn measured(
     outcome: Outcome,
     log: Option<SessionLog>,
     host: &str,
+    clock_ahead: Option<i64>,
 ) -> Result<Measured, CommandError> {
     let Outcome { record, failure, at_fault, left_out, signal, is_machine_changed } = outcome;
-    let record = record_of(&record, host)?;
+    let record = record_of(&record, host, clock_ahead)?;
     floors::keep(host, &record);
     let failure = failure.map(|(message, hints)| super::error(&message, &hints));
     let left_out = left_out.iter().map(|how| printed(how.as_bytes())).collect();
     Ok(Measured { record, failure, at_fault, left_out, log, signal, is_machine_changed })
 }
 
-/// Reads the record that a far end has sent, and says in it where it was measured.
-pub(super) fn record_of(sent: &str, host: &str) -> Result<Record, CommandError> {
+/// Reads the record that a far end has sent, and says in it where it was measured, and by which clock.
+pub(super) fn record_of(
+    sent: &str,
+    host: &str,
+    clock_ahead: Option<i64>,
+) -> Result<Record, CommandError> {
     let (mut record, _) = own_record(sent).map_err(|error| {
         CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
     })?;
     let processor = record.machine.found("cpu_model").map(str::to_owned).unwrap_or_default();
     record.notes.retain(|note| !note.is_of_elsewhere());
-    record.notes.insert(0, SessionNote::Elsewhere { host: host.to_owned(), processor }.into());
+    let note = SessionNote::Elsewhere { host: host.to_owned(), processor, clock_ahead };
+    record.notes.insert(0, note.into());
     Ok(record)
 }

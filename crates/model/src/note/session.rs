@@ -160,6 +160,10 @@ pub enum SessionNote {
         host: String,
         /// Its processor; empty where that is unknown.
         processor: String,
+        /// Seconds by which its clock, which has given the times in the record, was ahead of the one here, where that is
+        /// notable.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        clock_ahead: Option<i64>,
     },
     /// The record is one revision of a comparison.
     OfComparison {

@@ -107,10 +107,18 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             "read from the log of a session, which contains every finished run, but not whether the session was finished"
                 .to_owned()
         }
-        N::Elsewhere { host, processor } if processor.is_empty() => format!("measured on {host}"),
-        N::Elsewhere { host, processor } => format!("measured on {host}: {processor}"),
+        N::Elsewhere { host, processor, clock_ahead } => {
+            let processor = if processor.is_empty() { "" } else { &format!(": {processor}") };
+            format!("measured on {host}{processor}{}", clock_ahead.map(by_clock).unwrap_or_default())
+        }
         N::OfComparison { built } => format!("{built}, from a comparison of revisions"),
     }
+}
+
+/// Says by which clock times are, if that is so many seconds ahead of another.
+fn by_clock(ahead: i64) -> String {
+    let how = if ahead > 0 { "ahead of" } else { "behind" };
+    format!("; times in the record are those of its clock, {} s {how} the clock here", ahead.abs())
 }
 
 /// Says what others took from the subjects in all runs, as shares of the time.
@@ -183,6 +191,19 @@ mod tests {
             without: vec!["B".to_owned()],
         };
         assert_eq!(sentence(&note), "the benchmark sort is in `A`, `C` and not in `B`");
+    }
+
+    #[test]
+    fn another_clock_is_named_where_it_matters() {
+        let of = |clock_ahead, processor: &str| {
+            let (host, processor) = ("bench".to_owned(), processor.to_owned());
+            sentence(&SessionNote::Elsewhere { host, processor, clock_ahead })
+        };
+        assert_eq!(of(None, ""), "measured on bench");
+        assert_eq!(
+            of(Some(-90), "Xeon"),
+            "measured on bench: Xeon; times in the record are those of its clock, 90 s behind the clock here"
+        );
     }
 
     #[test]

@@ -110,6 +110,50 @@ fn with_mount(reach: &Reach, options: &str) -> Option<String> {
     Some(said)
 }
 
+#[test]
+fn the_host_has_another_processor() {
+    let Some(reach) = Reach::without_becalm("another_architecture_on_the_host") else { return };
+    reach.host.imitate("uname", "[ \"$1\" = -m ] && echo pdp11 || exec /usr/bin/uname \"$@\"");
+    let said = fails(&reach);
+    let here = std::env::consts::ARCH;
+    assert!(said.contains(&format!("bench is pdp11, this becalm is for {here}")), "{said}");
+    assert!(said.contains("becalm-pdp11"), "{said}");
+    assert!(reach.stored("bin").is_empty(), "nothing was copied");
+}
+
+#[test]
+fn the_host_is_no_linux() {
+    let Some(reach) = Reach::without_becalm("another_system_on_the_host") else { return };
+    reach.host.imitate("uname", "[ \"$1\" = -s ] && echo FreeBSD || exec /usr/bin/uname \"$@\"");
+    let output = reach.env.measure(&["--on", "bench", "--", "true"]).exits_with(4);
+    assert!(output.stderr.contains("bench is a FreeBSD machine"), "{}", output.stderr);
+}
+
+/// Measures on a host whose clock is ahead by so many seconds; returns what becalm says, and the text of the session.
+fn with_clock_ahead(reach: &Reach, seconds: i64) -> (String, String) {
+    reach.host.imitate("date", &format!("echo $(($(/usr/bin/date +%s) + {seconds}))"));
+    let arguments = ["--on", "bench", "--rounds", "2", "--warmup", "0", "--", "true"];
+    let output = reach.env.measure(&arguments).exits_with(0);
+    (output.stderr, output.stdout)
+}
+
+#[test]
+fn the_clock_of_the_host_is_ahead_or_behind() {
+    let Some(reach) = Reach::with_becalm("another_time_on_the_host") else { return };
+    for (seconds, how) in [(7300, "ahead of"), (-7300, "behind")] {
+        let (said, printed) = with_clock_ahead(&reach, seconds);
+        // A second more or less may pass meanwhile.
+        assert_eq!(said.matches("the clock of bench is 7").count(), 1, "{said}");
+        assert!(said.contains(&format!(" s {how} the clock here")), "{said}");
+        assert!(said.contains("timedatectl set-ntp true"), "{said}");
+        // Whoever reads the record later has no other way to know.
+        let printed = printed.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(printed.contains("those of its clock, 7") && printed.contains(how), "{printed}");
+    }
+    let (said, _) = with_clock_ahead(&reach, 5);
+    assert!(!said.contains("clock"), "{said}");
+}
+
 /// Makes a program of the host that passes for becalm.
 fn imitate(reach: &Reach, script: &str) {
     let path = reach.env.path().join("imitation");
