@@ -15,6 +15,14 @@ impl Arch {
     /// All of them.
     pub(super) const ALL: [Self; 2] = [Self::X86, Self::Arm];
 
+    /// What the kernel, Rust and QEMU call it.
+    pub(super) fn processor(self) -> &'static str {
+        match self {
+            Self::X86 => "x86_64",
+            Self::Arm => "aarch64",
+        }
+    }
+
     /// What Rust calls the target.
     pub(super) fn triple(self) -> &'static str {
         match self {

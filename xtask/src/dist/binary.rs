@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 
 use super::arch::Arch;
+use super::release::Release;
+use super::start::start;
 use super::toolchain::Toolchain;
 use crate::workspace::run;
 
 /// Most bytes that the program may have.
-const LARGEST: usize = 15_000_000;
+const LARGEST: usize = 12_000_000;
 
 /// A program for one processor.
 pub(super) struct Binary {
@@ -20,11 +22,16 @@ pub(super) struct Binary {
 }
 
 /// Builds it in a folder for builds, with files of its own beside that.
-pub(super) fn build(toolchain: &Toolchain, arch: Arch, target: &Path, time: u64) -> Result<Binary> {
+pub(super) fn build(
+    toolchain: &Toolchain,
+    arch: Arch,
+    target: &Path,
+    release: &Release,
+) -> Result<Binary> {
     let triple = arch.triple();
     println!("building {triple}");
     let folder = target.join("cargo");
-    run(&mut toolchain.cargo(arch, &folder, time)?)?;
+    run(&mut toolchain.cargo(arch, &folder, release.time)?)?;
     let built = folder.join(triple).join("dist/becalm");
     let own = target.join(triple);
     fs::create_dir_all(&own)?;
@@ -32,8 +39,10 @@ pub(super) fn build(toolchain: &Toolchain, arch: Arch, target: &Path, time: u64)
     toolchain.part(&built, &stripped, &lines)?;
     let program =
         fs::read(&stripped).with_context(|| format!("cannot read {}", stripped.display()))?;
-    check(&program).with_context(|| format!("{} is not to be shipped", stripped.display()))?;
     println!("  {} bytes", program.len());
+    check(&program)
+        .and_then(|()| start(arch, &stripped, &release.version, target))
+        .with_context(|| format!("{} is not to be shipped", stripped.display()))?;
     Ok(Binary { program, lines })
 }
 

@@ -11,13 +11,15 @@ mod notices;
 mod parts;
 mod release;
 mod sbom;
+mod start;
 mod tar;
 mod toolchain;
+mod twice;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use self::arch::Arch;
 use self::documents::Documents;
@@ -37,12 +39,17 @@ pub(crate) struct Args {
     /// For which processors
     #[arg(long, value_enum, value_delimiter = ',', default_values_t = Arch::ALL)]
     arch: Vec<Arch>,
+
+    /// Make it once more in another folder, and fail if any byte differs
+    #[arg(long)]
+    twice: bool,
 }
 
 /// Makes everything.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let release = Release::here()?;
     if release.is_changed {
+        ensure!(!args.twice, "--twice needs a commit, and the working tree has changes");
         println!("warning: the working tree has changes, so no commit makes these files again");
     }
     let metadata = metadata()?;
@@ -57,7 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let notices = notices::text(&parts, &texts)?.into_bytes();
     let mut files = Vec::new();
     for arch in &args.arch {
-        let binary = binary::build(&toolchain, *arch, &target, release.time)?;
+        let binary = binary::build(&toolchain, *arch, &target, &release)?;
         files.push(archive(&release, *arch, &binary.program, &documents, &notices)?);
         files.push(debian::package(&release, *arch, &binary.program, &documents, &notices)?);
         files.push(line_tables(&release, *arch, &binary.lines)?);
@@ -65,7 +72,8 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     files.push(bill(&release, &parts, &others)?);
     let sums = release::checksums(&files);
     files.push(("SHA256SUMS".to_owned(), sums.into_bytes()));
-    write(&target.join("release"), &files)
+    write(&target.join("release"), &files)?;
+    if args.twice { twice::again(&args.arch, &target) } else { Ok(()) }
 }
 
 /// Returns the archive for one processor: a folder with the program and what goes along with it.
@@ -166,6 +174,58 @@ fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Fills in a template of cargo-binstall.
+    fn filled(template: &str, release: &Release, arch: Arch) -> String {
+        template
+            .replace("{ repo }", "REPOSITORY")
+            .replace("{ version }", &release.version)
+            .replace("{ target }", arch.triple())
+            .replace("{ bin }", "becalm")
+    }
+
+    #[test]
+    fn cargo_binstall_and_the_page_name_what_is_made() {
+        let metadata = metadata().unwrap();
+        let packages = metadata["packages"].as_array().unwrap();
+        let becalm = packages.iter().find(|package| package["name"] == "becalm").unwrap();
+        let layout = &becalm["metadata"]["binstall"];
+        assert_eq!(layout["pkg-fmt"], "tgz");
+        let documents = Documents { pages: vec![], completions: vec![], texts: vec![] };
+        let release = Release {
+            version: "1.2.3".to_owned(),
+            time: 0,
+            date: String::new(),
+            mail_date: String::new(),
+            is_changed: false,
+        };
+        let page = fs::read_to_string(root().join("docs/INSTALL.md")).unwrap();
+        for arch in Arch::ALL {
+            let (name, bytes) = archive(&release, arch, b"program", &documents, b"").unwrap();
+            let address = filled(layout["pkg-url"].as_str().unwrap(), &release, arch);
+            assert_eq!(address, format!("REPOSITORY/releases/download/v1.2.3/{name}"));
+            let program = filled(layout["bin-dir"].as_str().unwrap(), &release, arch);
+            let folder = tempfile::tempdir().unwrap();
+            fs::write(folder.path().join(&name), bytes).unwrap();
+            let mut tar = std::process::Command::new("tar");
+            tar.current_dir(&folder).args(["-xzf", &name]);
+            crate::workspace::run(&mut tar).unwrap();
+            assert_eq!(fs::read(folder.path().join(program)).unwrap(), b"program");
+            let (package, _) = debian::package(&release, arch, b"", &documents, b"").unwrap();
+            for (made, named) in
+                [(&name, "becalm-VERSION-TARGET.tar.gz"), (&package, "becalm_VERSION-1_ARCH.deb")]
+            {
+                let named = named.replace("ARCH", arch.debian());
+                let general = made.replace("1.2.3", "VERSION").replace(arch.triple(), "TARGET");
+                assert_eq!(general, named);
+            }
+            for word in
+                [arch.triple(), arch.debian(), "`becalm-VERSION-TARGET.tar.gz`", "`vVERSION`"]
+            {
+                assert!(page.contains(word), "docs/INSTALL.md does not have {word}");
+            }
+        }
+    }
 
     #[test]
     fn a_version_is_read_from_a_header() {

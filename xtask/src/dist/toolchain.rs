@@ -89,19 +89,21 @@ impl Toolchain {
             "-Clink-self-contained=no",
             "-Ctarget-feature=+crt-static",
             "-Crelocation-model=static",
+            // Nothing unwinds; debuggers have the tables in the file beside.
+            "-Cforce-unwind-tables=no",
         ]
         .into_iter()
         .map(str::to_owned)
         .chain(prefixes.iter().map(|(from, to)| format!("--remap-path-prefix={from}={to}")))
         .collect();
-        let c: Vec<String> =
-            prefixes.iter().map(|(from, to)| format!("-ffile-prefix-map={from}={to}")).collect();
+        let c: Vec<String> = ["-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(prefixes.iter().map(|(from, to)| format!("-ffile-prefix-map={from}={to}")))
+            .collect();
         let mut command = cargo(&["build", "--quiet", "--locked", "--profile", "dist"]);
         command.args(["--package", "becalm", "--bin", "becalm", "--target", triple]);
-        command.args([
-            "-Zbuild-std=std,panic_unwind",
-            "-Zbuild-std-features=panic-unwind,optimize_for_size",
-        ]);
+        command.args(["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"]);
         for name in ["CFLAGS", "RUSTFLAGS", "RUSTC_WRAPPER", "CARGO_BUILD_RUSTFLAGS"] {
             command.env_remove(name);
         }
