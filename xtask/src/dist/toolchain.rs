@@ -34,6 +34,25 @@ const WITHOUT: [&str; 6] = [
     "-DSQLITE_OMIT_LOAD_EXTENSION",
 ];
 
+/// Leaves out what debuggers would read of Zig's libraries: it has paths of this machine, which nothing replaces.
+const LINES: &str = "SECTIONS {
+  /DISCARD/ : {
+    *crt1.o(.debug_*)
+    *libc.a:(.debug_*)
+    *libzigc.a:(.debug_*)
+    *libcompiler_rt.a:(.debug_*)
+    *libunwind.a:(.debug_*)
+  }
+} INSERT AFTER .bss;
+";
+
+/// Programs that call Zig in the ways that cargo expects.
+struct Calls {
+    compiler: PathBuf,
+    linker: PathBuf,
+    archiver: PathBuf,
+}
+
 /// What builds.
 pub(super) struct Toolchain {
     rustc: OsString,
@@ -83,7 +102,7 @@ impl Toolchain {
     /// Returns a cargo command that builds for a target, for which it keeps this folder, from sources of this time.
     pub(super) fn cargo(&self, arch: Arch, folder: &Path, time: u64) -> Result<Command> {
         let triple = arch.triple();
-        let (compiler, archiver) = self.write_calls(arch)?;
+        let calls = self.write_calls(arch)?;
         let prefixes = self.prefixes(folder)?;
         let rust: Vec<String> = [
             "-Clink-self-contained=no",
@@ -114,9 +133,11 @@ impl Toolchain {
             .env("RUSTC_BOOTSTRAP", "1")
             .env("CARGO_TARGET_DIR", folder)
             .env("CARGO_ENCODED_RUSTFLAGS", rust.join("\x1f"))
-            .env(format!("CARGO_TARGET_{}_LINKER", lower.to_uppercase()), &compiler)
-            .env(format!("CC_{lower}"), &compiler)
-            .env(format!("AR_{lower}"), &archiver)
+            .env(format!("CARGO_TARGET_{}_LINKER", lower.to_uppercase()), &calls.linker)
+            .env(format!("CC_{lower}"), &calls.compiler)
+            .env(format!("AR_{lower}"), &calls.archiver)
+            // What Zig keeps of its libraries remembers where it lay.
+            .env("ZIG_GLOBAL_CACHE_DIR", self.calls.with_file_name("zig-cache"))
             .env(format!("CFLAGS_{lower}"), c.join(" "))
             .env("LIBSQLITE3_FLAGS", WITHOUT.join(" "))
             .env("SOURCE_DATE_EPOCH", time.to_string());
@@ -131,15 +152,24 @@ impl Toolchain {
         run(Command::new(&self.objcopy).arg("--strip-all").arg(link).args([built, program]))
     }
 
-    /// Writes the programs that cargo calls as C compiler and archiver, and returns them.
-    fn write_calls(&self, arch: Arch) -> Result<(PathBuf, PathBuf)> {
+    /// Writes the programs that cargo calls as C compiler, linker and archiver.
+    fn write_calls(&self, arch: Arch) -> Result<Calls> {
         let zig = self.zig.display();
+        let lines = self.calls.join("lines.ld");
+        fs::write(&lines, LINES)?;
         // Rust's name of the target is not Zig's.
         let compiler = format!(
             "#!/bin/sh\nfor argument; do\n  shift\n  case $argument in\n    --target=*) ;;\n    \
              *) set -- \"$@\" \"$argument\" ;;\n  esac\ndone\nexec '{zig}' cc -target {} \"$@\"\n",
             arch.c_target()
         );
+        let linker = |compiler: &Path| {
+            format!(
+                "#!/bin/sh\nexec '{}' -Wl,-T,'{}' \"$@\"\n",
+                compiler.display(),
+                lines.display()
+            )
+        };
         let archiver = format!("#!/bin/sh\nexec '{zig}' ar \"$@\"\n");
         let write = |name: &str, text: &str| -> Result<PathBuf> {
             let file = self.calls.join(format!("{name}-{}", arch.c_target()));
@@ -147,7 +177,9 @@ impl Toolchain {
             fs::set_permissions(&file, fs::Permissions::from_mode(0o755))?;
             Ok(file)
         };
-        Ok((write("cc", &compiler)?, write("ar", &archiver)?))
+        let compiler = write("cc", &compiler)?;
+        let linker = write("link", &linker(&compiler))?;
+        Ok(Calls { compiler, linker, archiver: write("ar", &archiver)? })
     }
 
     /// Returns folders of this machine and what stands for each in the program; of several that fit, the last counts.
