@@ -7,9 +7,9 @@ use anyhow::{Context, Result, ensure};
 
 use super::arch::Arch;
 use super::release::Release;
-use super::start::start;
+use super::start::{Program, start};
 use super::toolchain::Toolchain;
-use crate::workspace::run;
+use crate::workspace::{Profile, build_becalm, run};
 
 /// Most bytes that the program may have.
 const LARGEST: usize = 12_000_000;
@@ -41,7 +41,10 @@ pub(super) fn build(
         fs::read(&stripped).with_context(|| format!("cannot read {}", stripped.display()))?;
     println!("  {} bytes", program.len());
     check(&program)
-        .and_then(|()| start(arch, &stripped, &release.version, target))
+        .and_then(|()| {
+            let program = Program { arch, file: &stripped, version: &release.version };
+            start(&program, &build_becalm(Profile::Dev)?, target)
+        })
         .with_context(|| format!("{} is not to be shipped", stripped.display()))?;
     Ok(Binary { program, lines })
 }

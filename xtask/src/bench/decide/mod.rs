@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use becalm_calibrate::decisions::{Row, Summary, cases};
+use becalm_calibrate::decisions::{PerMille, Row, Summary, cases};
 use becalm_stats::Rng;
 
 use super::stage::Stage;
@@ -50,14 +50,21 @@ pub(crate) struct Args {
     #[arg(
         long,
         value_name = "FILE",
-        conflicts_with_all = ["trials", "minutes", "seed", "out", "against"]
+        conflicts_with_all = ["trials", "minutes", "seed", "out", "same", "against"]
     )]
     summarise: Option<PathBuf>,
+
+    /// Make only the trials whose programs do the same work: false alarms
+    #[arg(long)]
+    same: bool,
 
     /// Another becalm, such as that of the last release, which is asked in every trial too
     #[arg(long, value_name = "BINARY")]
     against: Option<PathBuf>,
 }
+
+/// The ratio of programs that do the same work.
+const SAME: PerMille = 1000;
 
 /// Measures, or reads what was measured, and prints the tables.
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -86,6 +93,9 @@ fn measure(args: &Args) -> Result<Vec<Row>> {
     let machine = surroundings::machine();
     let start = Instant::now();
     for (trial, case) in (0_u32..).zip(&cases).skip(done.unwrap_or(0) as usize) {
+        if args.same && case.ratio != SAME {
+            continue;
+        }
         if args.minutes.is_some_and(|limit| start.elapsed() > Duration::from_secs(60 * limit)) {
             println!("{trial} of {} trials made; the time is up", cases.len());
             break;
