@@ -15,11 +15,7 @@ pub(super) fn sentence(note: &SessionNote) -> String {
     use SessionNote as N;
     match note {
         N::Revision { name, commit, title, built_by } => {
-            let is = if name == commit { String::new() } else { format!(" is {commit}") };
-            let by = built_by
-                .as_ref()
-                .map_or("not built".to_owned(), |command| format!("built by `{command}`"));
-            format!("{name}{is}, \"{title}\", {by}")
+            revision(name, commit, title, built_by.as_deref())
         }
         N::WorkingTreeUnchanged => "the working tree has no change: `.` is HEAD".to_owned(),
         N::UntrackedFiles { files, such_as } => format!(
@@ -113,6 +109,13 @@ pub(super) fn sentence(note: &SessionNote) -> String {
         }
         N::OfComparison { built } => format!("{built}, from a comparison of revisions"),
     }
+}
+
+/// Says which commit a revision is, and what built it.
+fn revision(name: &str, commit: &str, title: &str, built_by: Option<&str>) -> String {
+    let is = if name == commit { String::new() } else { format!(" is {commit}") };
+    let by = built_by.map_or("not built".to_owned(), |command| format!("built by `{command}`"));
+    format!("{name}{is}, \"{title}\", {by}")
 }
 
 /// Says by which clock times are, if that is so many seconds ahead of another.
