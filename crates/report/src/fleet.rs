@@ -401,6 +401,13 @@ pub fn canaries_text(document: &CanariesDocument, style: &Style) -> String {
     table.text(style)
 }
 
+/// Writes a command without the folder of its program.
+fn program(command: &[String]) -> String {
+    let name = |word: &String| word.rsplit('/').next().unwrap_or_default().to_owned();
+    let words = command.iter().take(1).map(name).chain(command.iter().skip(1).cloned());
+    words.collect::<Vec<_>>().join(" ")
+}
+
 fn canary_row(series: &CanarySeries, style: &Style) -> [Cell; 7] {
     let level: Vec<f64> =
         series.points.iter().filter(|point| !point.off).map(|point| point.value).collect();
@@ -421,7 +428,7 @@ fn canary_row(series: &CanarySeries, style: &Style) -> [Cell; 7] {
         last.map_or(String::new(), |point| written(point.value)).into(),
         last.map_or(String::new(), |point| date(point.at)).into(),
         if is_off { Cell::of(Role::Slower, "off") } else { "".into() },
-        series.command.join(" ").into(),
+        program(&series.command).into(),
     ]
 }
 

@@ -41,6 +41,8 @@ pub struct FleetRun {
     /// None while another becalm attends, and this one only looks.
     lock: Option<Lock>,
     refused: Option<Instant>,
+    /// It was said that there are too few machines.
+    is_few: bool,
 }
 
 /// What is known of a try in flight.
@@ -97,8 +99,8 @@ impl FleetRun {
         folder.write("state.json", &state)?;
         // It is a fleet once it has a plan.
         folder.write("plan.json", &plan)?;
-        let (live, nodes, refused) = (BTreeMap::new(), Vec::new(), None);
-        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused })
+        let (live, nodes, refused, is_few) = (BTreeMap::new(), Vec::new(), None, false);
+        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, is_few })
     }
 
     /// Opens one to attend to it.
@@ -126,8 +128,8 @@ impl FleetRun {
 
     fn read(cluster: Cluster, folder: FleetFolder, lock: Option<Lock>) -> Result<Self, FleetError> {
         let (plan, state) = (folder.plan()?, folder.state()?);
-        let (live, nodes, refused) = (BTreeMap::new(), Vec::new(), None);
-        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused })
+        let (live, nodes, refused, is_few) = (BTreeMap::new(), Vec::new(), None, false);
+        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, is_few })
     }
 
     /// Returns its name.
@@ -149,6 +151,10 @@ impl FleetRun {
         let mut asked: Option<Instant> = None;
         loop {
             let has_ended = self.collect(hear)?;
+            if has_ended {
+                // Slurm may take another job now.
+                self.refused = None;
+            }
             if has_ended || asked.is_none_or(|asked| asked.elapsed() >= ASK) {
                 asked = Some(Instant::now());
                 self.ask(hear)?;
@@ -338,6 +344,7 @@ impl FleetRun {
             let mut next = steps(&self.plan, &self.state, &self.nodes);
             next.retain(|step| !(is_refused && matches!(step, Step::Submit(..))));
             if next.is_empty() {
+                self.tell_if_few(hear);
                 return Ok(());
             }
             for step in next {
@@ -385,6 +392,16 @@ impl FleetRun {
             wanted: self.plan.machines * self.plan.blocks,
             in_flight: in_flight.collect(),
         });
+    }
+
+    /// Says, once, that the cluster has fewer machines than were asked for.
+    fn tell_if_few(&mut self, hear: &mut dyn FnMut(FleetEvent<'_>)) {
+        let found = self.state.members.iter().filter(|member| member.left_out.is_none()).count();
+        let wanted = self.plan.machines as usize;
+        if found < wanted && !self.is_few && !self.state.is_cancelled {
+            self.is_few = true;
+            hear(FleetEvent::Few { found, wanted });
+        }
     }
 
     /// Returns how a try is.

@@ -61,6 +61,13 @@ pub enum FleetEvent<'a> {
         /// Why.
         why: &'a LeftOutFor,
     },
+    /// The cluster has fewer machines for it than were asked for.
+    Few {
+        /// How many it has.
+        found: usize,
+        /// How many were asked for.
+        wanted: usize,
+    },
     /// Slurm takes no more jobs now; becalm tries again.
     Refused(&'a FleetError),
     /// How far it is.

@@ -140,6 +140,10 @@ pub(super) fn tell(event: &FleetEvent<'_>, keeper: Option<&kept::Keeper>, ui: &U
         FleetEvent::LeftOut { machine, why } => {
             ui.warn(printable(&fleet_left_out_sentence(machine, why)));
         }
+        FleetEvent::Few { found, wanted } => {
+            let found = counted(*found, "machine");
+            ui.warn(format!("the cluster has {found} for this fleet, and {wanted} were asked for"));
+        }
         FleetEvent::Refused(error) => {
             ui.say(format!("{error}; becalm tries again as jobs end"));
         }

@@ -217,6 +217,21 @@ fn blocks_of_a_drained_machine_move_to_another() {
 }
 
 #[test]
+fn a_full_queue_takes_the_other_blocks_later() {
+    let Some((env, _cluster)) = cluster("a_full_queue") else { return };
+    scripts(&env);
+    std::fs::create_dir(env.work().join("full")).unwrap();
+    let full = "test \"$(squeue --noheader | wc -l)\" -lt 1 || { echo 'sbatch: error: job submit limit' >&2; exit 1; }; \
+                exec /usr/bin/sbatch \"$@\"";
+    env.script("full/sbatch", full);
+    let path = format!("{}:/usr/bin:/bin", env.work().join("full").display());
+    let env = env.variable("PATH", &path);
+    let output = run(&env, &[QUICK, "--blocks", "2"]).exits_with(0);
+    assert!(output.stderr.contains("becalm tries again as jobs end"), "{}", output.stderr);
+    has_each_block_once(&env, 4);
+}
+
+#[test]
 fn a_cancelled_fleet_leaves_no_job() {
     let Some((env, cluster)) = cluster("a_cancelled_fleet") else { return };
     scripts(&env);
