@@ -41,6 +41,8 @@ pub struct FleetRun {
     /// None while another becalm attends, and this one only looks.
     lock: Option<Lock>,
     refused: Option<Instant>,
+    /// How many jobs of the user Slurm listed.
+    listed: usize,
     /// It was said that there are too few machines.
     is_few: bool,
 }
@@ -99,8 +101,8 @@ impl FleetRun {
         folder.write("state.json", &state)?;
         // It is a fleet once it has a plan.
         folder.write("plan.json", &plan)?;
-        let (live, nodes, refused, is_few) = (BTreeMap::new(), Vec::new(), None, false);
-        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, is_few })
+        let (live, nodes, refused, listed, is_few) = (BTreeMap::new(), Vec::new(), None, 0, false);
+        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, listed, is_few })
     }
 
     /// Opens one to attend to it.
@@ -128,8 +130,8 @@ impl FleetRun {
 
     fn read(cluster: Cluster, folder: FleetFolder, lock: Option<Lock>) -> Result<Self, FleetError> {
         let (plan, state) = (folder.plan()?, folder.state()?);
-        let (live, nodes, refused, is_few) = (BTreeMap::new(), Vec::new(), None, false);
-        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, is_few })
+        let (live, nodes, refused, listed, is_few) = (BTreeMap::new(), Vec::new(), None, 0, false);
+        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, listed, is_few })
     }
 
     /// Returns its name.
@@ -151,10 +153,6 @@ impl FleetRun {
         let mut asked: Option<Instant> = None;
         loop {
             let has_ended = self.collect(hear)?;
-            if has_ended {
-                // Slurm may take another job now.
-                self.refused = None;
-            }
             if has_ended || asked.is_none_or(|asked| asked.elapsed() >= ASK) {
                 asked = Some(Instant::now());
                 self.ask(hear)?;
@@ -304,6 +302,11 @@ impl FleetRun {
             Err(FleetError::Slurm { .. }) => return Ok(()),
             Err(error) => return Err(error),
         };
+        if jobs.len() < self.listed {
+            // Slurm may take another one now.
+            self.refused = None;
+        }
+        self.listed = jobs.len();
         let mut lost = Vec::new();
         for index in self.state.in_flight().collect::<Vec<_>>() {
             let mut live = self.live.remove(&index).unwrap_or_else(|| self.live(index));
@@ -356,10 +359,8 @@ impl FleetRun {
                         Ok(job) => {
                             hear(FleetEvent::Submitted { machine: &node, block, job: &job });
                         }
-                        // With others in the queue, it may take this one when they are done.
-                        Err(error @ FleetError::Slurm { .. })
-                            if self.state.in_flight().next().is_some() =>
-                        {
+                        // After others, it may take this one when they are done.
+                        Err(error @ FleetError::Slurm { .. }) if !self.state.tries.is_empty() => {
                             hear(FleetEvent::Refused(&error));
                             self.refused = Some(Instant::now());
                             break;
