@@ -20,6 +20,7 @@ mod finding;
 pub mod gate;
 pub mod history;
 mod knob;
+pub mod load;
 mod machine;
 /// What is recorded per run, and the names of the metrics that every run has.
 pub mod metric;

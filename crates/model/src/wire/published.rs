@@ -11,10 +11,11 @@ use super::{
     TraceDocument, TuneDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
+use crate::load::LoadRunDocument;
 
 /// The names; `becalm schema` lists them in this order. Apart from what makes the schemas, so that a program that has
 /// them as text does without.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "record",
     "bisect",
     "boot-params",
@@ -29,6 +30,7 @@ const NAMES: [&str; 27] = [
     "gate",
     "history",
     "hosts",
+    "load",
     "machine-service",
     "noise-ablate",
     "noise-probe",
@@ -71,6 +73,7 @@ pub fn json_schema(name: &str) -> Option<Value> {
         "gate" => of::<GateDocument>(),
         "history" => of::<HistoryDocument>(),
         "hosts" => of::<HostsDocument>(),
+        "load" => of::<LoadRunDocument>(),
         "machine-service" => of::<MachineServiceDocument>(),
         "noise-ablate" => of::<AblateDocument>(),
         "noise-probe" => of::<ProbeDocument>(),

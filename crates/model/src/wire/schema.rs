@@ -10,6 +10,8 @@ pub const DIFF_SCHEMA: &str = "becalm/diff/2";
 pub const HISTORY_SCHEMA: &str = "becalm/history/1";
 /// What `becalm import` writes.
 pub const IMPORT_SCHEMA: &str = "becalm/import/2";
+/// What `becalm load` writes.
+pub const LOAD_SCHEMA: &str = "becalm/load/1";
 /// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
 /// metrics that the runs show, version 4 has kinds and fields beside the sentences of notes, and conditions as values.
 pub const LOG_SCHEMA: &str = "becalm/log/4";

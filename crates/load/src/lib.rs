@@ -1,0 +1,25 @@
+//! Load on servers: requests that are sent when they are due, whether or not the server answers, and the proof that
+//! they were.
+//!
+//! A request has four times: when it was due, when the generator took it up, when its first byte was written, and when
+//! the last byte of its answer was read. Response is last - due, service is last - written, and lag is written - due.
+//! The lag is the generator's, or that of too few connections; so it can be seen who is at fault ([`judge`]).
+//!
+//! It may use `kernel`, `model` and `stats`. The pure core comes first: [`Schedule`] says when requests are due,
+//! [`Pool`] which connection gets one, [`Tally`] counts what became of them. `engine/` does the same with real
+//! connections, and `serve/` is a server whose service times are known.
+
+mod fidelity;
+mod measure;
+mod pool;
+mod schedule;
+pub mod serve;
+#[cfg(test)]
+mod simulated;
+mod tally;
+
+pub use fidelity::{Observed, judge};
+pub use measure::{Measure, QUANTILES};
+pub use pool::{Arrived, Pool, Taken};
+pub use schedule::Schedule;
+pub use tally::{Done, Fate, Tally};

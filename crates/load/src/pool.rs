@@ -1,0 +1,185 @@
+//! Which connection gets a request: the queue and the connections, without any I/O.
+
+use std::collections::VecDeque;
+
+/// A request that is due and was taken up. Times are in nanoseconds from the start of the load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Taken {
+    /// When it was due.
+    pub due: u64,
+    /// When the generator took it up.
+    pub taken: u64,
+    /// Whether it found all permitted connections in use.
+    pub starved: bool,
+}
+
+/// What becomes of a request that has just been taken up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrived {
+    /// This connection sends it now.
+    Sent(usize, Taken),
+    /// It waits.
+    Waits,
+}
+
+/// The connections of a thread, and the requests that wait for one.
+///
+/// A request that finds a free connection gets the one that was used last, so that few are kept busy. Else it waits,
+/// from its due time on, and another connection is opened, up to the limit and a few at a time.
+#[derive(Debug)]
+pub struct Pool {
+    waiting: VecDeque<Taken>,
+    free: Vec<usize>,
+    /// Open connections, and those being opened.
+    open: usize,
+    connecting: usize,
+    limit: usize,
+}
+
+/// Connections that are opened at the same time: a server that is flooded with them would be measured in that, too.
+const CONNECTING_AT_ONCE: usize = 16;
+
+impl Pool {
+    /// Makes one without connections, of which there may be `limit`.
+    pub fn new(limit: usize) -> Self {
+        Self { waiting: VecDeque::new(), free: Vec::new(), open: 0, connecting: 0, limit }
+    }
+
+    /// Takes a request.
+    pub fn arrive(&mut self, due: u64, taken: u64) -> Arrived {
+        if let Some(connection) = self.free.pop() {
+            return Arrived::Sent(connection, Taken { due, taken, starved: false });
+        }
+        let starved = self.open >= self.limit;
+        self.waiting.push_back(Taken { due, taken, starved });
+        Arrived::Waits
+    }
+
+    /// Says whether another connection is to be opened now, and counts it as being opened.
+    pub fn opens(&mut self) -> bool {
+        let opens = self.waiting.len() > self.connecting
+            && self.open < self.limit
+            && self.connecting < CONNECTING_AT_ONCE;
+        if opens {
+            self.begin_opening();
+        }
+        opens
+    }
+
+    /// Counts a connection as being opened, whether or not a request waits for it.
+    pub fn begin_opening(&mut self) {
+        self.open += 1;
+        self.connecting += 1;
+    }
+
+    /// Takes note that a connection is open.
+    pub fn opened(&mut self) {
+        self.connecting -= 1;
+    }
+
+    /// Takes note that a connection could not be opened, and returns the request that was to go over it: the oldest one.
+    pub fn not_opened(&mut self) -> Option<Taken> {
+        self.connecting -= 1;
+        self.open -= 1;
+        self.waiting.pop_front()
+    }
+
+    /// Takes note that a connection is gone.
+    pub fn closed(&mut self, connection: usize) {
+        self.open -= 1;
+        self.free.retain(|free| *free != connection);
+    }
+
+    /// Gives a connection that has nothing to do the oldest request that waits; with none it is free.
+    pub fn next_for(&mut self, connection: usize) -> Option<Taken> {
+        let next = self.waiting.pop_front();
+        if next.is_none() {
+            self.free.push(connection);
+        }
+        next
+    }
+
+    /// Gives up the oldest request that waits, if it was due before this time.
+    pub fn give_up_due_before(&mut self, time: u64) -> Option<Taken> {
+        self.waiting.front().filter(|oldest| oldest.due < time)?;
+        self.waiting.pop_front()
+    }
+
+    /// Says whether no request waits.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrive(pool: &mut Pool, dues: std::ops::Range<u64>) {
+        for due in dues {
+            assert_eq!(pool.arrive(due, due), Arrived::Waits);
+        }
+    }
+
+    #[test]
+    fn a_request_waits_from_its_due_time_and_counts_as_starved_only_at_the_limit() {
+        let mut pool = Pool::new(1);
+        assert_eq!(pool.arrive(1, 2), Arrived::Waits);
+        assert!(pool.opens());
+        assert_eq!(pool.arrive(3, 4), Arrived::Waits);
+        assert!(!pool.opens(), "one is all that is permitted");
+        pool.opened();
+        assert_eq!(pool.next_for(0), Some(Taken { due: 1, taken: 2, starved: false }));
+        assert_eq!(pool.next_for(0), Some(Taken { due: 3, taken: 4, starved: true }));
+        assert_eq!(pool.next_for(0), None);
+        let at_once = Taken { due: 5, taken: 5, starved: false };
+        assert_eq!(pool.arrive(5, 5), Arrived::Sent(0, at_once));
+    }
+
+    #[test]
+    fn connections_are_opened_a_few_at_a_time_and_no_more_than_wait() {
+        let mut pool = Pool::new(100);
+        let open = |pool: &mut Pool| std::iter::from_fn(|| pool.opens().then_some(())).count();
+        arrive(&mut pool, 0..3);
+        assert_eq!(open(&mut pool), 3);
+        arrive(&mut pool, 0..50);
+        assert_eq!(open(&mut pool), CONNECTING_AT_ONCE - 3);
+        pool.opened();
+        assert!(pool.next_for(0).is_some() && pool.opens());
+    }
+
+    #[test]
+    fn a_connection_that_is_used_last_is_used_next() {
+        let mut pool = Pool::new(2);
+        (0..2).for_each(|_| pool.begin_opening());
+        (0..2).for_each(|connection| {
+            pool.opened();
+            assert_eq!(pool.next_for(connection), None);
+        });
+        assert!(matches!(pool.arrive(0, 0), Arrived::Sent(1, _)));
+        assert_eq!(pool.next_for(1), None);
+        assert!(matches!(pool.arrive(1, 1), Arrived::Sent(1, _)));
+    }
+
+    #[test]
+    fn a_connection_that_fails_takes_the_oldest_request_with_it_and_its_place_is_free_again() {
+        let mut pool = Pool::new(1);
+        let _ = pool.arrive(7, 7);
+        assert!(pool.opens());
+        assert_eq!(pool.not_opened().map(|taken| taken.due), Some(7));
+        assert!(pool.is_idle() && !pool.opens());
+        let _ = pool.arrive(8, 8);
+        assert!(pool.opens());
+        pool.opened();
+        pool.closed(0);
+        assert!(pool.opens());
+    }
+
+    #[test]
+    fn what_waits_too_long_is_given_up_oldest_first() {
+        let mut pool = Pool::new(0);
+        arrive(&mut pool, 0..3);
+        assert_eq!(pool.give_up_due_before(1).map(|taken| taken.due), Some(0));
+        assert_eq!(pool.give_up_due_before(1), None);
+    }
+}

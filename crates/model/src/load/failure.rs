@@ -1,0 +1,41 @@
+//! How requests fail.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How a request failed.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// The server refused the connection.
+    Refused,
+    /// No connection, for another reason.
+    Unreachable,
+    /// TLS could not be agreed on.
+    Tls,
+    /// The connection ended, or was reset, before the end of the answer.
+    Closed,
+    /// What came is not an answer of this protocol.
+    Garbage,
+    /// No complete answer within the time limit.
+    TimedOut,
+    /// A complete answer with another status than the expected one.
+    Status,
+}
+
+/// Requests that failed in one way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Failed {
+    /// In which way.
+    pub kind: FailureKind,
+    /// The status of the answer, if there was an answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// How many requests.
+    pub count: u64,
+    /// What the first of them met, as the system or the protocol says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub example: Option<String>,
+}

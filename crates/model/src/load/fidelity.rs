@@ -1,0 +1,112 @@
+//! Whether the generator did what it was to do.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Reasons;
+
+/// Whether the figures are those of the server, or also those of the generator.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Fidelity {
+    /// The verdict.
+    pub verdict: Trust,
+    /// Why it is `invalid`; empty if it is not.
+    pub reasons: Reasons,
+    /// Above this 99th percentile of the lag the load is invalid.
+    pub lag_limit: f64,
+    /// 99th percentile of the time from a due time until the generator took it up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pickup_p99: Option<f64>,
+    /// How long before a due time the pacer stopped sleeping and only looked at the clock.
+    pub spin: f64,
+    /// Gaps between requests, scheduled and actual.
+    pub gaps: Gaps,
+    /// What the threads of the generator used; the pacer is the first one.
+    pub threads: Vec<ThreadUse>,
+}
+
+/// Whether figures can be believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trust {
+    /// They can.
+    Valid,
+    /// They cannot.
+    Invalid,
+}
+
+/// Why figures cannot be believed. Times are in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Distrust {
+    /// The generator itself was late.
+    LateGenerator {
+        /// 99th percentile of the lag.
+        lag_p99: f64,
+        /// The most it may be.
+        limit: f64,
+        /// Share of the time in which the most delayed thread of the generator waited for a CPU; absent if the kernel
+        /// does not count it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waited: Option<f64>,
+    },
+    /// Requests waited because no more connections were permitted.
+    PoolTooSmall {
+        /// Requests that waited.
+        starved: u64,
+        /// Requests that were due.
+        scheduled: u64,
+        /// The most connections that were permitted.
+        connections: u64,
+        /// 99th percentile of the lag.
+        lag_p99: f64,
+        /// The most it may be.
+        limit: f64,
+    },
+    /// Requests waited for connections that were being opened.
+    SlowConnecting {
+        /// 99th percentile of the lag.
+        lag_p99: f64,
+        /// The most it may be.
+        limit: f64,
+        /// Connections that were opened.
+        connections: u64,
+    },
+    /// Requests were never sent.
+    Unsent {
+        /// How many.
+        requests: u64,
+        /// Requests that were due.
+        scheduled: u64,
+    },
+    /// The thread that keeps the time had too little of it.
+    BusyPacer {
+        /// Share of the time that it used its CPU.
+        share: f64,
+        /// The most it may be.
+        limit: f64,
+    },
+}
+
+/// Gaps between one request and the next.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Gaps {
+    /// Mean gap.
+    pub mean: f64,
+    /// Standard deviation of the scheduled gaps over their mean: 1 for arrivals at random, 0 for even ones.
+    pub scheduled_variation: f64,
+    /// The same of the gaps with which the pacer handed out the requests.
+    pub actual_variation: f64,
+}
+
+/// What a thread of the generator used.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ThreadUse {
+    /// Its name.
+    pub name: String,
+    /// Share of the time that it used a CPU.
+    pub cpu: f64,
+    /// Share of the time that it was ready and waited for a CPU; absent if the kernel does not count it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<f64>,
+}

@@ -1,0 +1,102 @@
+//! Load on a server: what was asked for, what came of it, and whether the generator can be trusted.
+//!
+//! Every value has the shape of its part of the document (`becalm load --json`) and serialises itself. Times are in
+//! seconds.
+
+mod failure;
+mod fidelity;
+mod latency;
+mod objective;
+mod terms;
+
+pub use failure::{Failed, FailureKind};
+pub use fidelity::{Distrust, Fidelity, Gaps, ThreadUse, Trust};
+pub use latency::{Latency, LoadSecond, QuantileValue};
+pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
+pub use terms::{Arrivals, LoadTerms, Stage};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::machine::MachineFacts;
+use crate::wire::Worded;
+
+/// One load on one server, as `becalm load --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct LoadRunDocument {
+    /// `becalm/load/1`.
+    pub schema: String,
+    /// Version of becalm.
+    pub becalm: String,
+    /// Seconds since 1970.
+    pub started_at: f64,
+    /// The machine that sent.
+    pub machine: MachineFacts,
+    /// What was asked for.
+    pub terms: LoadTerms,
+    /// How many requests came how far.
+    pub counts: LoadCounts,
+    /// From the first due time until no request was in flight any more.
+    pub elapsed: f64,
+    /// From the due time to the last byte of the answer.
+    pub response: Latency,
+    /// From the first byte of the request to the last byte of the answer.
+    pub service: Latency,
+    /// From the due time to the first byte of the request.
+    pub lag: Latency,
+    /// What failed, the most frequent first.
+    pub errors: Vec<Failed>,
+    /// Whether the generator kept to the schedule.
+    pub fidelity: Fidelity,
+    /// What is to be concluded from it; empty if no objective was given.
+    pub objectives: Vec<ObjectiveResult>,
+    /// The requests by the second in which they were due.
+    pub seconds: Vec<LoadSecond>,
+    /// The signal that ended the load before its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+}
+
+/// How many requests came how far. `scheduled` is `answered + errors + unsent`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadCounts {
+    /// Due times that came.
+    pub scheduled: u64,
+    /// Requests of which at least a byte was written.
+    pub sent: u64,
+    /// Requests with the expected answer.
+    pub answered: u64,
+    /// Requests that failed, by whatever fault; `errors` has them by kind.
+    pub errors: u64,
+    /// Requests that found all permitted connections in use, and waited for one.
+    pub starved: u64,
+    /// Requests that were never given to a connection.
+    pub unsent: u64,
+    /// Connections that were opened.
+    pub connections: u64,
+}
+
+impl LoadRunDocument {
+    /// Says whether the figures may be believed.
+    pub fn is_valid(&self) -> bool {
+        self.fidelity.verdict == Trust::Valid
+    }
+
+    /// Says whether every objective was reached.
+    pub fn keeps_objectives(&self) -> bool {
+        self.objectives.iter().all(|result| result.is_kept)
+    }
+
+    /// Returns the requests in a second that were due.
+    pub fn rate_asked(&self) -> f64 {
+        self.counts.scheduled as f64 / self.terms.duration.max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns the requests in a second that had the expected answer.
+    pub fn rate_answered(&self) -> f64 {
+        self.counts.answered as f64 / self.elapsed.max(f64::MIN_POSITIVE)
+    }
+}
+
+/// The reasons for distrust, each with its sentence.
+pub type Reasons = Vec<Worded<Distrust>>;

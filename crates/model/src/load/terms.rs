@@ -1,0 +1,74 @@
+//! What was asked for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What was asked for, settled before the first request.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadTerms {
+    /// Where the requests went.
+    pub url: String,
+    /// The socket that they went through, if it was not one of TCP.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unix_socket: Option<String>,
+    /// `HTTP/1.1` or `HTTP/2`.
+    pub protocol: String,
+    /// The method.
+    pub method: String,
+    /// Bytes of each request's body.
+    pub body_bytes: u64,
+    /// Statuses of a right answer; empty: any from 200 to 399.
+    pub expected_status: Vec<u16>,
+    /// How the due times follow each other.
+    pub arrivals: Arrivals,
+    /// The rate over time; empty for times from a file.
+    pub stages: Vec<Stage>,
+    /// By how much chance decided.
+    pub seed: u64,
+    /// For how long requests were due.
+    pub duration: f64,
+    /// After how long without the end of an answer a request failed.
+    pub time_limit: f64,
+    /// The most connections at the same time.
+    pub connections: u64,
+    /// Whether each request opened a connection of its own.
+    pub new_connections: bool,
+    /// Threads that sent.
+    pub threads: u64,
+}
+
+/// How due times follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// At random, as independent users come: gaps are exponential.
+    Poisson,
+    /// Evenly.
+    Even,
+    /// As a file had them.
+    Replayed,
+}
+
+/// A stretch of time in which the rate is constant or changes linearly.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stage {
+    /// How long it is.
+    pub seconds: f64,
+    /// Requests in a second at its beginning.
+    pub from: f64,
+    /// Requests in a second at its end.
+    pub to: f64,
+}
+
+impl Stage {
+    /// Returns how many requests are due in its first `seconds`, on average.
+    pub fn requests_until(&self, seconds: f64) -> f64 {
+        let slope = (self.to - self.from) / self.seconds;
+        self.from.mul_add(seconds, slope * seconds * seconds / 2.0)
+    }
+
+    /// Returns how many requests are due in it, on average.
+    pub fn requests(&self) -> f64 {
+        self.requests_until(self.seconds)
+    }
+}
