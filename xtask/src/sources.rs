@@ -13,7 +13,7 @@ use crate::workspace::root;
 const BOTH: [(&str, &str); 5] = [
     ("fleet/src/program.rs", "the program of becalm's own process, which it copies"),
     ("runner/src/launch.rs", "a file about becalm's own process, part of handling a process"),
-    ("runner/src/main_thread.rs", "a file about the process that has just ended, likewise"),
+    ("kernel/src/sched.rs", "a file about a thread, likewise"),
     (
         "machine/src/tune/journal/mod.rs",
         "writes becalm's journal, and reads the boot's id through SysRoot",

@@ -17,6 +17,25 @@ pub fn monotonic_now() -> Duration {
     Duration::from_nanos(nanos(read(libc::CLOCK_MONOTONIC)))
 }
 
+/// Reads `CLOCK_MONOTONIC`, the clock that [`sleep_until`] takes times of, in nanoseconds.
+pub fn monotonic_nanos() -> u64 {
+    nanos(read(libc::CLOCK_MONOTONIC))
+}
+
+/// Sleeps until a time of [`monotonic_nanos`]; returns early if a signal came.
+pub fn sleep_until(nanos: u64) {
+    let until = timespec(Duration::from_nanos(nanos));
+    // SAFETY: `until` is a valid timespec that is only read, and no rest is asked for.
+    unsafe {
+        libc::clock_nanosleep(
+            libc::CLOCK_MONOTONIC,
+            libc::TIMER_ABSTIME,
+            &raw const until,
+            std::ptr::null_mut(),
+        );
+    }
+}
+
 /// Returns for how long the machine has been suspended since it was started: `CLOCK_BOOTTIME` goes on meanwhile, and
 /// `CLOCK_MONOTONIC` does not.
 pub fn suspended() -> Duration {
@@ -84,6 +103,15 @@ mod tests {
     fn the_monotonic_clock_does_not_run_backwards() {
         let earlier = monotonic_now();
         assert!(monotonic_now() >= earlier);
+    }
+
+    #[test]
+    fn a_sleep_ends_no_earlier_than_it_was_to() {
+        let until = monotonic_nanos() + 1_000_000;
+        while monotonic_nanos() < until {
+            sleep_until(until);
+        }
+        sleep_until(0);
     }
 
     #[test]

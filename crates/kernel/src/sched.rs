@@ -1,6 +1,7 @@
 //! Scheduling class and niceness of threads, and what the scheduler did to them.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Read as _};
 
 pub use libc::{SCHED_BATCH, SCHED_FIFO, SCHED_IDLE, SCHED_OTHER, SCHED_RR};
 
@@ -136,6 +137,30 @@ pub fn involuntary_switches() -> io::Result<u64> {
     u64::try_from(usage.ru_nivcsw).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
+/// What the scheduler did with a thread since it was made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scheduled {
+    /// Seconds on a CPU.
+    pub ran: f64,
+    /// Seconds in which it was ready to run and waited for a CPU.
+    pub waited: f64,
+}
+
+/// Reads that of a thread of this machine, or of the main thread of a process, from `/proc/PID/schedstat`. The file is
+/// there without `CONFIG_SCHEDSTATS`, and after the process has ended, until it is reaped.
+pub fn scheduled(pid: Pid) -> Option<Scheduled> {
+    let mut buffer = [0; 80];
+    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut buffer).ok()?;
+    let mut numbers = std::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace();
+    let mut seconds = || Some(numbers.next()?.parse::<u64>().ok()? as f64 * 1e-9);
+    Some(Scheduled { ran: seconds()?, waited: seconds()? })
+}
+
+/// Returns what the scheduler did with the calling thread.
+pub fn own_scheduled() -> Option<Scheduled> {
+    scheduled(Pid::try_from(own_tid()).ok()?)
+}
+
 /// Returns the number of the calling thread.
 pub fn own_tid() -> u32 {
     // SAFETY: takes and touches nothing.
@@ -151,6 +176,15 @@ mod tests {
     fn a_thread_that_cannot_exist_is_refused() {
         assert!(set_fifo(u32::MAX, 1).is_err());
         assert!(set_fifo(0, 200).is_err());
+    }
+
+    #[test]
+    fn what_the_scheduler_did_with_this_thread_is_counted() {
+        if let Some(before) = own_scheduled() {
+            let after = own_scheduled().unwrap();
+            assert!(after.ran >= before.ran && after.waited >= before.waited);
+        }
+        assert!(scheduled(Pid::MAX).is_none());
     }
 
     #[test]

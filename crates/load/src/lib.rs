@@ -9,17 +9,21 @@
 //! [`Pool`] which connection gets one, [`Tally`] counts what became of them. `engine/` does the same with real
 //! connections, and `serve/` is a server whose service times are known.
 
+mod engine;
 mod fidelity;
 mod measure;
 mod pool;
 mod schedule;
+mod seconds;
 pub mod serve;
 #[cfg(test)]
 mod simulated;
 mod tally;
 
+pub use engine::{Live, LoadError, Loaded, Plan, Target, TargetError, Template, load};
 pub use fidelity::{Observed, judge};
 pub use measure::{Measure, QUANTILES};
 pub use pool::{Arrived, Pool, Taken};
 pub use schedule::Schedule;
+pub use seconds::ClosedSecond;
 pub use tally::{Done, Fate, Tally};

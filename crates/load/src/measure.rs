@@ -91,6 +91,11 @@ impl Measure {
         (1..=self.known.len()).contains(&rank).then(|| seconds(at_rank(&self.known, rank)))
     }
 
+    /// Returns a quantile of the known values alone.
+    pub(crate) fn quantile_of_known(&self, q: f64) -> Option<f64> {
+        (!self.known.is_empty()).then(|| seconds(self.known.value_at_quantile(q)))
+    }
+
     /// Returns the number of the quantile in the order of all values, from 1.
     fn rank(&self, q: f64) -> u64 {
         let n = self.len();

@@ -16,7 +16,7 @@ pub struct Taken {
 /// What becomes of a request that has just been taken up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Arrived {
-    /// This connection sends it now.
+    /// This place sends it now.
     Sent(usize, Taken),
     /// It waits.
     Waits,
@@ -24,8 +24,9 @@ pub enum Arrived {
 
 /// The connections of a thread, and the requests that wait for one.
 ///
-/// A request that finds a free connection gets the one that was used last, so that few are kept busy. Else it waits,
-/// from its due time on, and another connection is opened, up to the limit and a few at a time.
+/// A connection has one place or, with HTTP/2, several. A request that finds a free place gets the one that was used last,
+/// so that few are kept busy. Else it waits, from its due time on, and another connection is opened, up to the limit and
+/// a few at a time. The places of connection `n` have the numbers from `n * width`.
 #[derive(Debug)]
 pub struct Pool {
     waiting: VecDeque<Taken>,
@@ -34,21 +35,22 @@ pub struct Pool {
     open: usize,
     connecting: usize,
     limit: usize,
+    width: usize,
 }
 
 /// Connections that are opened at the same time: a server that is flooded with them would be measured in that, too.
 const CONNECTING_AT_ONCE: usize = 16;
 
 impl Pool {
-    /// Makes one without connections, of which there may be `limit`.
-    pub fn new(limit: usize) -> Self {
-        Self { waiting: VecDeque::new(), free: Vec::new(), open: 0, connecting: 0, limit }
+    /// Makes one without connections, of which there may be `limit` with `width` places each.
+    pub fn new(limit: usize, width: usize) -> Self {
+        Self { waiting: VecDeque::new(), free: Vec::new(), open: 0, connecting: 0, limit, width }
     }
 
     /// Takes a request.
     pub fn arrive(&mut self, due: u64, taken: u64) -> Arrived {
-        if let Some(connection) = self.free.pop() {
-            return Arrived::Sent(connection, Taken { due, taken, starved: false });
+        if let Some(place) = self.free.pop() {
+            return Arrived::Sent(place, Taken { due, taken, starved: false });
         }
         let starved = self.open >= self.limit;
         self.waiting.push_back(Taken { due, taken, starved });
@@ -57,7 +59,7 @@ impl Pool {
 
     /// Says whether another connection is to be opened now, and counts it as being opened.
     pub fn opens(&mut self) -> bool {
-        let opens = self.waiting.len() > self.connecting
+        let opens = self.waiting.len() > self.connecting * self.width
             && self.open < self.limit
             && self.connecting < CONNECTING_AT_ONCE;
         if opens {
@@ -87,16 +89,21 @@ impl Pool {
     /// Takes note that a connection is gone.
     pub fn closed(&mut self, connection: usize) {
         self.open -= 1;
-        self.free.retain(|free| *free != connection);
+        self.free.retain(|place| place / self.width != connection);
     }
 
-    /// Gives a connection that has nothing to do the oldest request that waits; with none it is free.
-    pub fn next_for(&mut self, connection: usize) -> Option<Taken> {
+    /// Gives a place that has nothing to do the oldest request that waits; with none it is free.
+    pub fn next_for(&mut self, place: usize) -> Option<Taken> {
         let next = self.waiting.pop_front();
         if next.is_none() {
-            self.free.push(connection);
+            self.free.push(place);
         }
         next
+    }
+
+    /// Takes back a request of which nothing was written, because its connection had ended before.
+    pub fn put_back(&mut self, taken: Taken) {
+        self.waiting.push_front(taken);
     }
 
     /// Gives up the oldest request that waits, if it was due before this time.
@@ -123,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_request_waits_from_its_due_time_and_counts_as_starved_only_at_the_limit() {
-        let mut pool = Pool::new(1);
+        let mut pool = Pool::new(1, 1);
         assert_eq!(pool.arrive(1, 2), Arrived::Waits);
         assert!(pool.opens());
         assert_eq!(pool.arrive(3, 4), Arrived::Waits);
@@ -138,7 +145,7 @@ mod tests {
 
     #[test]
     fn connections_are_opened_a_few_at_a_time_and_no_more_than_wait() {
-        let mut pool = Pool::new(100);
+        let mut pool = Pool::new(100, 1);
         let open = |pool: &mut Pool| std::iter::from_fn(|| pool.opens().then_some(())).count();
         arrive(&mut pool, 0..3);
         assert_eq!(open(&mut pool), 3);
@@ -150,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_is_used_last_is_used_next() {
-        let mut pool = Pool::new(2);
+        let mut pool = Pool::new(2, 1);
         (0..2).for_each(|_| pool.begin_opening());
         (0..2).for_each(|connection| {
             pool.opened();
@@ -163,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_connection_that_fails_takes_the_oldest_request_with_it_and_its_place_is_free_again() {
-        let mut pool = Pool::new(1);
+        let mut pool = Pool::new(1, 1);
         let _ = pool.arrive(7, 7);
         assert!(pool.opens());
         assert_eq!(pool.not_opened().map(|taken| taken.due), Some(7));
@@ -176,8 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn a_connection_with_several_places_takes_several_requests() {
+        let mut pool = Pool::new(1, 3);
+        arrive(&mut pool, 0..2);
+        assert!(pool.opens() && !pool.opens());
+        pool.opened();
+        assert_eq!([0, 1, 2].map(|place| pool.next_for(place).is_some()), [true, true, false]);
+        assert!(matches!(pool.arrive(2, 2), Arrived::Sent(2, _)));
+        pool.put_back(Taken { due: 2, taken: 2, starved: false });
+        pool.closed(0);
+        assert!(pool.opens());
+    }
+
+    #[test]
     fn what_waits_too_long_is_given_up_oldest_first() {
-        let mut pool = Pool::new(0);
+        let mut pool = Pool::new(0, 1);
         arrive(&mut pool, 0..3);
         assert_eq!(pool.give_up_due_before(1).map(|taken| taken.due), Some(0));
         assert_eq!(pool.give_up_due_before(1), None);

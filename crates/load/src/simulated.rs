@@ -38,7 +38,7 @@ impl Simulation {
     }
 
     fn run(mut self) -> (Tally, Judged) {
-        let mut pool = Pool::new(self.connections);
+        let mut pool = Pool::new(self.connections, 1);
         let mut tally = Tally::default();
         let mut answers: BinaryHeap<Reverse<Answer>> = BinaryHeap::new();
         let mut dues = self.schedule.clone().peekable();

@@ -2,10 +2,8 @@
 //!
 //! Against the CPU time of the whole process it tells whether other threads or children did the work.
 
-use std::fs::File;
-use std::io::Read;
-
 use becalm_kernel::clone::Started;
+use becalm_kernel::sched;
 use becalm_kernel::wait::{self, Usage};
 use becalm_model::CpuSet;
 
@@ -50,9 +48,9 @@ impl Seen {
         {
             return Self::NeverLeft;
         }
-        schedstat(started.pid).map_or(Self::Nothing, |told| {
+        sched::scheduled(started.pid).map_or(Self::Nothing, |told| {
             let ran = (told.ran - started.used.cpu_time()).max(0.0);
-            Self::Told(MainThread { ran, ..told })
+            Self::Told(MainThread { ran, waited: told.waited })
         })
     }
 
@@ -64,16 +62,4 @@ impl Seen {
             Self::Nothing => None,
         }
     }
-}
-
-/// Reads `/proc/PID/schedstat`, which counts from when the thread was made.
-///
-/// The file still has both after the process has ended, until it is reaped, and it is there
-/// without `CONFIG_SCHEDSTATS`.
-fn schedstat(pid: wait::Pid) -> Option<MainThread> {
-    let mut buffer = [0; 80];
-    let length = File::open(format!("/proc/{pid}/schedstat")).ok()?.read(&mut buffer).ok()?;
-    let mut numbers = std::str::from_utf8(&buffer[..length]).ok()?.split_ascii_whitespace();
-    let mut seconds = || Some(numbers.next()?.parse::<u64>().ok()? as f64 * 1e-9);
-    Some(MainThread { ran: seconds()?, waited: seconds()? })
 }

@@ -22,7 +22,7 @@ pub enum ServiceTime {
 
 impl ServiceTime {
     /// Draws one, in nanoseconds.
-    fn draw(&self, rng: &mut Rng) -> u64 {
+    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
         crate::schedule::nanos(match *self {
             Self::Fixed(seconds) => seconds,
             Self::Exponential(mean) => mean * rng.exponential(),
@@ -63,7 +63,7 @@ impl Stalls {
     }
 
     /// Returns when work of this length ends that somebody begins at `time` and that rests in the stalls.
-    fn end_of_work(&self, mut time: u64, mut work: u64) -> u64 {
+    pub(super) fn end_of_work(&self, mut time: u64, mut work: u64) -> u64 {
         while let Some((begins, ends)) = self.from(time) {
             if time < begins {
                 let until = begins - time;

@@ -21,6 +21,8 @@ pub enum FailureKind {
     Garbage,
     /// No complete answer within the time limit.
     TimedOut,
+    /// Still without an answer when the load was ended.
+    Abandoned,
     /// A complete answer with another status than the expected one.
     Status,
 }

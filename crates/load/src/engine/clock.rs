@@ -1,0 +1,87 @@
+//! The time of a load: nanoseconds from its start.
+
+use becalm_kernel::{affinity, clock, sched};
+
+/// The longest that a thread looks at the clock instead of sleeping.
+const LONGEST_SPIN: u64 = 200_000;
+
+/// Sleeps by which it is measured how late this machine wakes a thread up, and how long each is.
+const SLEEPS: usize = 40;
+const SLEEP: u64 = 200_000;
+
+/// Counts nanoseconds from the start of a load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    start: u64,
+}
+
+impl Clock {
+    /// Makes one whose start is so far in the future.
+    pub(crate) fn starting_in(nanos: u64) -> Self {
+        Self { start: clock::monotonic_nanos() + nanos }
+    }
+
+    /// Returns the time; 0 before the start.
+    pub(crate) fn now(self) -> u64 {
+        clock::monotonic_nanos().saturating_sub(self.start)
+    }
+
+    /// Waits until `time`: asleep until `spin` nanoseconds before it, then looking at the clock. Returns early, with
+    /// `false`, when a sleep has ended and `goes_on` says so; sleeps are at most 20 ms long.
+    pub(crate) fn wait_until(self, time: u64, spin: u64, goes_on: impl Fn() -> bool) -> bool {
+        /// No wait is so long that somebody notices that it cannot be ended.
+        const AT_ONCE: u64 = 20_000_000;
+        let time = self.start + time;
+        loop {
+            let now = clock::monotonic_nanos();
+            if now >= time {
+                return true;
+            }
+            let left = time - now;
+            if left > spin {
+                clock::sleep_until(now + (left - spin).min(AT_ONCE));
+                if !goes_on() {
+                    return false;
+                }
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+/// Measures how long before a due time the calling thread has to stop sleeping, so that it is on time: what nine sleeps
+/// of ten are late. With one CPU it is nothing, because what is waited for needs that CPU.
+pub(crate) fn measure_spin() -> u64 {
+    let cpus = affinity::affinity(affinity::CALLER).map_or(1, |mask| mask.cpus().count());
+    if cpus < 2 {
+        return 0;
+    }
+    sched::wake_up_on_time();
+    let late = || {
+        let until = clock::monotonic_nanos() + SLEEP;
+        clock::sleep_until(until);
+        clock::monotonic_nanos().saturating_sub(until)
+    };
+    let mut late: Vec<u64> = std::iter::repeat_with(late).take(SLEEPS).collect();
+    late.sort_unstable();
+    late[SLEEPS * 9 / 10].min(LONGEST_SPIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_no_earlier_than_it_was_to_unless_it_is_ended() {
+        let clock = Clock::starting_in(0);
+        assert!(clock.wait_until(2_000_000, 100_000, || true));
+        assert!(clock.now() >= 2_000_000);
+        assert!(!clock.wait_until(u64::MAX / 2, 100_000, || false));
+    }
+
+    #[test]
+    fn spinning_is_bounded() {
+        assert!(std::thread::spawn(measure_spin).join().unwrap() <= LONGEST_SPIN);
+    }
+}

@@ -1,0 +1,195 @@
+//! The load with real connections: a pacer, threads that send, and one that puts together what they count.
+
+mod clock;
+mod connection;
+mod failure;
+mod mailbox;
+mod pacer;
+mod shard;
+mod stamped;
+mod target;
+mod threads;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use becalm_kernel::interrupt::Interrupt;
+use becalm_model::load::{Gaps, ThreadUse};
+use tokio::sync::mpsc::unbounded_channel;
+
+use self::clock::{Clock, measure_spin};
+use self::pacer::{Paced, pace};
+use crate::schedule::Schedule;
+use crate::seconds::{ClosedSecond, Collector, Counted};
+use crate::tally::Tally;
+
+pub use target::{Target, TargetError, Template};
+
+/// Until the first request is due: enough to open a few connections.
+const BEFORE_THE_START: u64 = 50_000_000;
+
+/// How often the live figures are told.
+const LIVE: Duration = Duration::from_millis(500);
+
+/// A load that is about to begin.
+#[derive(Debug)]
+pub struct Plan {
+    /// Where the requests go.
+    pub target: Target,
+    /// What they are.
+    pub request: Template,
+    /// When they are due.
+    pub schedule: Schedule,
+    /// The highest rate of the schedule, in requests in a second.
+    pub highest_rate: f64,
+    /// After how long without the end of an answer a request fails; for how long one waits for a connection when no
+    /// more are due.
+    pub time_limit: Duration,
+    /// The most connections at the same time.
+    pub connections: usize,
+    /// Whether each request opens a connection of its own.
+    pub new_connections: bool,
+    /// Threads that send; at most as many as there may be connections.
+    pub threads: usize,
+}
+
+impl Plan {
+    /// Returns how many threads send.
+    fn senders(&self) -> usize {
+        self.threads.clamp(1, self.connections.max(1))
+    }
+
+    /// Returns how many of the connections a thread may have.
+    fn connections_of(&self, thread: usize) -> usize {
+        let (all, threads) = (self.connections.max(1), self.senders());
+        all / threads + usize::from(thread < all % threads)
+    }
+}
+
+/// How a load goes, told twice in a second.
+#[derive(Debug)]
+pub struct Live<'a> {
+    /// Since the first request was due.
+    pub elapsed: Duration,
+    /// For how long the figures of `recent` were gathered.
+    pub window: Duration,
+    /// The requests that ended since the last time.
+    pub recent: &'a Tally,
+    /// All requests that have ended.
+    pub total: &'a Tally,
+}
+
+/// A load that is over.
+#[derive(Debug)]
+pub struct Loaded {
+    /// All requests.
+    pub total: Tally,
+    /// The requests by second.
+    pub seconds: Vec<ClosedSecond>,
+    /// From the first due time until no request was under way.
+    pub elapsed: Duration,
+    /// How long before a due time the pacer stopped sleeping.
+    pub spin: Duration,
+    /// Gaps between requests.
+    pub gaps: Gaps,
+    /// The pacer and the threads that sent.
+    pub threads: Vec<ThreadUse>,
+}
+
+/// Why there was no load.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The system gave no thread, or none of what its loop needs.
+    #[error("cannot start the threads that send: {0}")]
+    Threads(#[from] io::Error),
+}
+
+/// What a thread tells.
+struct Told {
+    shard: usize,
+    counted: Counted,
+    connections: u64,
+}
+
+/// Sends the requests of a plan when they are due, until none is under way or a signal comes.
+pub fn load(
+    plan: Plan,
+    interrupt: &Interrupt,
+    live: &mut dyn FnMut(&Live<'_>),
+) -> Result<Loaded, LoadError> {
+    let spin = std::thread::spawn(measure_spin).join().unwrap_or(0);
+    // Half of a gap at most, so that the pacer has a rest at any rate.
+    let half_gap = 0.5e9 / plan.highest_rate.max(f64::MIN_POSITIVE);
+    let spin = if half_gap < spin as f64 { becalm_model::whole(half_gap) } else { spin };
+    let (plan, is_stopped) = (Arc::new(plan), AtomicBool::new(false));
+    let clock = Clock::starting_in(BEFORE_THE_START);
+    let (tells, told) = channel();
+    let mut collector = Collector::new(plan.senders());
+    let (gaps, threads, connections) = std::thread::scope(|scope| {
+        let (mut senders, mut shards) = (Vec::new(), Vec::new());
+        for number in 0..plan.senders() {
+            let (sender, dues) = unbounded_channel();
+            let (plan, tells, is_stopped) = (Arc::clone(&plan), tells.clone(), &is_stopped);
+            senders.push(sender);
+            let named = std::thread::Builder::new().name(format!("sender {}", number + 1));
+            shards.push(named.spawn_scoped(scope, move || {
+                shard::send(plan, clock, number, dues, tells, is_stopped)
+            })?);
+        }
+        drop(tells);
+        let (schedule, stopped) = (plan.schedule.clone(), &is_stopped);
+        let pacer = std::thread::Builder::new()
+            .name("pacer".to_owned())
+            .spawn_scoped(scope, move || pace(schedule, clock, spin, &senders, stopped))?;
+        let connections = collect(&told, clock, &mut collector, &is_stopped, interrupt, live);
+        let Paced { gaps, used } = pacer.join().expect("the pacer does not panic");
+        let mut threads = vec![used];
+        for shard in shards {
+            threads.push(shard.join().expect("a sender does not panic")?);
+        }
+        Ok::<_, io::Error>((gaps, threads, connections))
+    })?;
+    let elapsed = Duration::from_nanos(clock.now());
+    let (mut total, seconds) = collector.finish();
+    total.counts.connections = connections;
+    Ok(Loaded { total, seconds, elapsed, spin: Duration::from_nanos(spin), gaps, threads })
+}
+
+/// Puts together what the threads tell, until they are gone, and returns how many connections they opened.
+fn collect(
+    told: &Receiver<Told>,
+    clock: Clock,
+    collector: &mut Collector,
+    is_stopped: &AtomicBool,
+    interrupt: &Interrupt,
+    live: &mut dyn FnMut(&Live<'_>),
+) -> u64 {
+    let mut connections = 0;
+    let mut last = Duration::ZERO;
+    loop {
+        match told.recv_timeout(LIVE) {
+            Ok(Told { shard, counted, connections: more }) => {
+                connections += more;
+                collector.take(shard, &counted);
+            }
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return connections,
+        }
+        if interrupt.signal().is_some() {
+            is_stopped.store(true, Ordering::Relaxed);
+        }
+        let elapsed = Duration::from_nanos(clock.now());
+        let window = elapsed.saturating_sub(last);
+        if window >= LIVE {
+            last = elapsed;
+            let recent = collector.recent();
+            live(&Live { elapsed, window, recent: &recent, total: collector.total() });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,228 @@
+//! The requests by the second in which they were due.
+
+use std::collections::BTreeMap;
+
+use becalm_model::load::LoadSecond;
+use hdrhistogram::Histogram;
+
+use crate::measure::Measure;
+use crate::tally::Tally;
+
+/// Nanoseconds of a second.
+const SECOND: u64 = 1_000_000_000;
+
+/// Returns the second of a time.
+pub(crate) fn second_of(nanos: u64) -> u64 {
+    nanos / SECOND
+}
+
+/// A second of which no request is under way any more.
+#[derive(Debug, Clone)]
+pub struct ClosedSecond {
+    /// Its figures.
+    pub figures: LoadSecond,
+    /// Known response, service and lag times, encoded: a few thousand bytes, where a histogram takes a hundred times that.
+    encoded: [Vec<u8>; 3],
+}
+
+impl ClosedSecond {
+    fn of(second: u64, tally: &Tally) -> Self {
+        let encoded = [&tally.response, &tally.service, &tally.lag].map(|measure| {
+            let mut bytes = Vec::new();
+            measure.encode(&mut bytes);
+            bytes
+        });
+        Self { figures: figures(second, tally), encoded }
+    }
+
+    /// Returns the known response, service and lag times, in nanoseconds.
+    pub fn histograms(&self) -> [Histogram<u64>; 3] {
+        std::array::from_fn(|which| Measure::decode(&self.encoded[which]))
+    }
+}
+
+fn figures(second: u64, tally: &Tally) -> LoadSecond {
+    let counts = tally.counts;
+    let known = |measure: &Measure, q| measure.quantile_of_known(q);
+    LoadSecond {
+        second,
+        scheduled: counts.scheduled,
+        answered: counts.answered,
+        errors: counts.errors,
+        starved: counts.starved,
+        unsent: counts.unsent,
+        response_p50: known(&tally.response, 0.5),
+        response_p99: known(&tally.response, 0.99),
+        response_max: known(&tally.response, 1.0),
+        service_p99: known(&tally.service, 0.99),
+        lag_p99: known(&tally.lag, 0.99),
+        lag_max: known(&tally.lag, 1.0),
+    }
+}
+
+/// What one thread has counted since it last told.
+#[derive(Debug, Default)]
+pub(crate) struct Counted {
+    /// The requests that are over, by second.
+    pub(crate) tallies: BTreeMap<u64, Tally>,
+    /// No request of an earlier second is under way, or will come.
+    pub(crate) open_from: u64,
+}
+
+/// What one thread counts: tallies by second, and how many requests of each are under way.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    tallies: BTreeMap<u64, Tally>,
+    under_way: BTreeMap<u64, u64>,
+    latest: u64,
+}
+
+impl Book {
+    /// Takes note of a request.
+    pub(crate) fn begin(&mut self, due: u64) {
+        self.latest = second_of(due);
+        *self.under_way.entry(self.latest).or_default() += 1;
+    }
+
+    /// Counts a request that is over.
+    pub(crate) fn count(&mut self, done: crate::tally::Done) {
+        let second = second_of(done.due);
+        if let Some(under_way) = self.under_way.get_mut(&second) {
+            *under_way -= 1;
+            if *under_way == 0 {
+                self.under_way.remove(&second);
+            }
+        }
+        self.tallies.entry(second).or_default().count(done);
+    }
+
+    /// Says whether no request is under way.
+    pub(crate) fn is_done(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Returns what was counted since the last time.
+    pub(crate) fn tell(&mut self) -> Counted {
+        let oldest = self.under_way.first_key_value().map(|(second, _)| *second);
+        let open_from = oldest.unwrap_or(self.latest);
+        Counted { tallies: std::mem::take(&mut self.tallies), open_from }
+    }
+}
+
+/// Puts together what the threads tell.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    /// From which second on each thread has requests.
+    open_from: Vec<u64>,
+    open: BTreeMap<u64, Tally>,
+    closed: Vec<ClosedSecond>,
+    total: Tally,
+    /// What came since it was last asked.
+    recent: Tally,
+}
+
+impl Collector {
+    /// Makes one for so many threads.
+    pub(crate) fn new(threads: usize) -> Self {
+        Self {
+            open_from: vec![0; threads],
+            open: BTreeMap::new(),
+            closed: Vec::new(),
+            total: Tally::default(),
+            recent: Tally::default(),
+        }
+    }
+
+    /// Takes what a thread tells.
+    pub(crate) fn take(&mut self, thread: usize, counted: &Counted) {
+        for (second, tally) in &counted.tallies {
+            self.open.entry(*second).or_default().merge(tally);
+            self.total.merge(tally);
+            self.recent.merge(tally);
+        }
+        self.open_from[thread] = counted.open_from;
+        let open_from = self.open_from.iter().copied().min().unwrap_or(0);
+        self.close_before(open_from);
+    }
+
+    fn close_before(&mut self, open_from: u64) {
+        while let Some(entry) = self.open.first_entry().filter(|entry| *entry.key() < open_from) {
+            let (second, tally) = entry.remove_entry();
+            self.closed.push(ClosedSecond::of(second, &tally));
+        }
+    }
+
+    /// Returns what came since the last time.
+    pub(crate) fn recent(&mut self) -> Tally {
+        std::mem::take(&mut self.recent)
+    }
+
+    /// Returns all requests so far.
+    pub(crate) fn total(&self) -> &Tally {
+        &self.total
+    }
+
+    /// Returns everything: all requests together, and by second.
+    pub(crate) fn finish(mut self) -> (Tally, Vec<ClosedSecond>) {
+        self.close_before(u64::MAX);
+        (self.total, self.closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::{Done, Fate};
+
+    const MS: u64 = 1_000_000;
+
+    fn done(due: u64, took: u64) -> Done {
+        let fate = Fate::Answered { written: due, last: due + took };
+        Done { due, taken: due, starved: false, fate }
+    }
+
+    #[test]
+    fn a_request_counts_in_the_second_in_which_it_was_due() {
+        let mut book = Book::default();
+        book.begin(900 * MS);
+        book.begin(1100 * MS);
+        book.count(done(1100 * MS, MS));
+        let mut collector = Collector::new(1);
+        collector.take(0, &book.tell());
+        assert!(collector.closed.is_empty(), "the first second has a request under way");
+        // It was answered in the third second.
+        book.count(done(900 * MS, 1500 * MS));
+        book.begin(3000 * MS);
+        book.count(done(3000 * MS, MS));
+        collector.take(0, &book.tell());
+        let closed: Vec<u64> = collector.closed.iter().map(|one| one.figures.second).collect();
+        assert_eq!(closed, [0, 1]);
+        assert!(book.is_done());
+        let (total, seconds) = collector.finish();
+        assert_eq!(total.counts.scheduled, 3);
+        assert_eq!(seconds.len(), 3);
+        let slowest = seconds[0].figures.response_max.unwrap();
+        assert!((slowest - 1.5).abs() < 0.01, "{slowest}");
+    }
+
+    #[test]
+    fn a_second_is_closed_when_every_thread_is_past_it() {
+        let mut collector = Collector::new(2);
+        let mut books = [Book::default(), Book::default()];
+        for (thread, book) in books.iter_mut().enumerate() {
+            for due in [0, 1000 * MS] {
+                book.begin(due);
+                book.count(done(due, MS));
+            }
+            collector.take(thread, &book.tell());
+            assert_eq!(collector.closed.len(), thread);
+        }
+        assert_eq!(collector.closed[0].figures.scheduled, 2);
+        assert_eq!(collector.closed[0].histograms()[0].len(), 2);
+        assert_eq!(
+            (collector.recent().counts.scheduled, collector.recent().counts.scheduled),
+            (4, 0)
+        );
+        assert_eq!(collector.total().counts.scheduled, 4);
+    }
+}
