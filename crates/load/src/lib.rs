@@ -9,8 +9,10 @@
 //! [`Pool`] which connection gets one, [`Tally`] counts what became of them. `engine/` does the same with real
 //! connections, and `serve/` is a server whose service times are known.
 
+mod document;
 mod engine;
 mod fidelity;
+mod log;
 mod measure;
 mod pool;
 mod schedule;
@@ -20,8 +22,10 @@ pub mod serve;
 mod simulated;
 mod tally;
 
+pub use document::{About, document};
 pub use engine::{Live, LoadError, Loaded, Plan, Target, TargetError, Template, load};
 pub use fidelity::{Observed, judge};
+pub use log::write_log;
 pub use measure::{Measure, QUANTILES};
 pub use pool::{Arrived, Pool, Taken};
 pub use schedule::Schedule;

@@ -217,9 +217,9 @@ impl Answers {
         let (done, is_done) = oneshot::channel();
         match &self.work {
             Work::Sleep(queue, alarm) => {
-                let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-                let time = began + queue.answer_at(arrived.saturating_sub(began));
-                drop(queue);
+                let since = arrived.saturating_sub(began);
+                let queue = || queue.lock().unwrap_or_else(PoisonError::into_inner);
+                let time = began + queue().answer_at(since);
                 if time > clock::monotonic_nanos() {
                     alarm.at(time, done);
                     let _ = is_done.await;

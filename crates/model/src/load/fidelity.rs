@@ -14,6 +14,9 @@ pub struct Fidelity {
     pub reasons: Reasons,
     /// Above this 99th percentile of the lag the load is invalid.
     pub lag_limit: f64,
+    /// The highest of the quantiles whose response time is free of lag, by the rule of the verdict; absent if none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trusted_to: Option<f64>,
     /// 99th percentile of the time from a due time until the generator took it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pickup_p99: Option<f64>,

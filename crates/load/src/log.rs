@@ -1,0 +1,77 @@
+//! The log of histograms that other tools read: `HdrHistogram`'s, one line for each second and time.
+
+use std::io::{self, Write};
+use std::time::{Duration, SystemTime};
+
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
+
+use crate::seconds::ClosedSecond;
+
+/// Writes the known times of each second in nanoseconds, tagged `response`, `service` and `lag`.
+pub fn write_log(
+    out: &mut impl Write,
+    started: SystemTime,
+    seconds: &[ClosedSecond],
+) -> io::Result<()> {
+    let mut serializer = V2DeflateSerializer::new();
+    let mut log = IntervalLogWriterBuilder::new()
+        .add_comment(
+            "[Logged with becalm load; times in ns, by the second in which requests were due]",
+        )
+        .with_start_time(started)
+        .with_base_time(started)
+        .with_max_value_divisor(1e6)
+        .begin_log_with(out, &mut serializer)?;
+    for second in seconds {
+        for (name, histogram) in ["response", "service", "lag"].into_iter().zip(second.histograms())
+        {
+            let start = Duration::from_secs(second.figures.second);
+            let written =
+                log.write_histogram(&histogram, start, Duration::from_secs(1), Tag::new(name));
+            written.map_err(|error| io::Error::other(error.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seconds::{Book, Collector};
+    use crate::tally::{Done, Fate};
+    use base64::Engine as _;
+    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    #[test]
+    fn a_log_has_three_lines_for_a_second_and_can_be_read_back() {
+        let mut book = Book::default();
+        for n in 0..10 {
+            let due = n * 300_000_000;
+            book.begin(due);
+            let fate = Fate::Answered { written: due + 1000, last: due + 2_000_000 };
+            book.count(Done { due, taken: due, starved: false, fate });
+        }
+        let mut collector = Collector::new(1);
+        collector.take(0, &book.tell());
+        let mut log = Vec::new();
+        write_log(&mut log, SystemTime::UNIX_EPOCH, &collector.finish().1).unwrap();
+        let mut found = Vec::new();
+        for entry in IntervalLogIterator::new(&log) {
+            if let LogEntry::Interval(interval) = entry.unwrap() {
+                let bytes = base64::engine::general_purpose::STANDARD
+                    .decode(interval.encoded_histogram())
+                    .unwrap();
+                let histogram: hdrhistogram::Histogram<u64> =
+                    hdrhistogram::serialization::Deserializer::new()
+                        .deserialize(&mut bytes.as_slice())
+                        .unwrap();
+                let tag = interval.tag().unwrap().as_str().to_owned();
+                found.push((tag, interval.start_timestamp().as_secs(), histogram.len()));
+            }
+        }
+        assert_eq!(found.len(), 9);
+        assert_eq!(found[0], ("response".to_owned(), 0, 4));
+        assert_eq!(found[8], ("lag".to_owned(), 2, 3));
+    }
+}
