@@ -32,7 +32,8 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "\
-Exit codes: 0 done; 1 the gate failed (gate, ci) or the machine is noisy (check); 2 usage;
+Exit codes: 0 done; 1 the gate failed (gate, ci), an objective was missed (load) or the machine is
+noisy (check); 2 usage;
 3 inconclusive; 4 could not measure; 5 could not put the machine back; 128 + n ended by signal n.
 Results go to standard output, messages to standard error.
 Concepts: becalm help verdict, margin, noise or limits";
@@ -47,6 +48,7 @@ enum Command {
     Timeit(Box<commands::timeit::Args>),
     Plan(Box<commands::plan::Args>),
     Exec(Box<commands::exec::Args>),
+    Load(Box<commands::load::Args>),
     Demo(commands::demo::Args),
     Stats(commands::stats::Args),
     Hist(commands::hist::Args),
@@ -134,6 +136,7 @@ impl Command {
             // What needs root needs it on the nodes.
             | Self::Fleet(_)
             | Self::Topology(_)
+            | Self::Load(_)
             | Self::Workload(_)
             | Self::Schema(_)
             | Self::Completions(_)
@@ -307,6 +310,7 @@ fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         Command::Timeit(args) => commands::timeit::run(&args, given, ui),
         Command::Plan(args) => commands::plan::run(*args, given, ui),
         Command::Exec(args) => commands::exec::run(&args),
+        Command::Load(args) => commands::load::run(&args, ui),
         Command::Demo(args) => commands::demo::run(&args, ui),
         Command::Stats(args) => commands::stats::run(&args, ui),
         Command::Hist(args) => commands::hist::run(&args, ui),

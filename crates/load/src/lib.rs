@@ -23,9 +23,11 @@ mod simulated;
 mod tally;
 
 pub use document::{About, document};
-pub use engine::{Live, LoadError, Loaded, Plan, Target, TargetError, Template, load};
+pub use engine::{
+    Live, LoadError, Loaded, Plan, RequestError, Target, TargetError, Template, Wanted, load,
+};
 pub use fidelity::{Observed, judge};
-pub use log::write_log;
+pub use log::{seconds_csv, write_log};
 pub use measure::{Measure, QUANTILES};
 pub use pool::{Arrived, Pool, Taken};
 pub use schedule::Schedule;

@@ -1,14 +1,17 @@
-//! The log of histograms that other tools read: `HdrHistogram`'s, one line for each second and time.
+//! The seconds of a load as files: the log of histograms that other tools read, and a table.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
+use becalm_model::load::LoadSecond;
+
 use crate::seconds::ClosedSecond;
 
-/// Writes the known times of each second in nanoseconds, tagged `response`, `service` and `lag`.
+/// Writes an `HdrHistogram` log: the known times of each second in nanoseconds, tagged `response`, `service` and `lag`.
 pub fn write_log(
     out: &mut impl Write,
     started: SystemTime,
@@ -35,6 +38,35 @@ pub fn write_log(
     Ok(())
 }
 
+/// Writes the figures of each second as CSV: its columns are the fields of the document, and a time that is not known is
+/// empty.
+pub fn seconds_csv(seconds: &[ClosedSecond]) -> String {
+    let mut text =
+        "second,scheduled,answered,errors,starved,unsent,response_p50,response_p99,response_max,\
+                    service_p99,lag_p99,lag_max\n"
+            .to_owned();
+    for ClosedSecond { figures: one, .. } in seconds {
+        let LoadSecond { second, scheduled, answered, errors, starved, unsent, .. } = one;
+        let _ = write!(text, "{second},{scheduled},{answered},{errors},{starved},{unsent}");
+        let times = [
+            one.response_p50,
+            one.response_p99,
+            one.response_max,
+            one.service_p99,
+            one.lag_p99,
+            one.lag_max,
+        ];
+        for time in times {
+            let _ = match time {
+                Some(seconds) => write!(text, ",{seconds:.9}"),
+                None => write!(text, ","),
+            };
+        }
+        text.push('\n');
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +74,24 @@ mod tests {
     use crate::tally::{Done, Fate};
     use base64::Engine as _;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
+
+    #[test]
+    fn a_table_has_a_line_for_a_second_and_a_cell_for_each_title() {
+        let mut book = Book::default();
+        book.begin(0);
+        book.count(Done { due: 0, taken: 0, starved: true, fate: Fate::Unsent { end: 5 } });
+        book.begin(1_000_000_000);
+        let fate = Fate::Answered { written: 1_000_000_000, last: 1_002_000_000 };
+        book.count(Done { due: 1_000_000_000, taken: 1_000_000_000, starved: false, fate });
+        let mut collector = Collector::new(1);
+        collector.take(0, &book.tell());
+        let text = seconds_csv(&collector.finish().1);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[1], "0,1,0,0,1,1,,,,,,");
+        assert!(lines[2].starts_with("1,1,1,0,0,0,0.00200"), "{text}");
+        let cells = |line: &str| line.split(',').count();
+        assert!(lines.iter().all(|line| cells(line) == cells(lines[0])));
+    }
 
     #[test]
     fn a_log_has_three_lines_for_a_second_and_can_be_read_back() {

@@ -35,6 +35,7 @@ mod hosts;
 mod html;
 mod iterations;
 mod labels;
+mod load;
 mod machine_service;
 mod markdown;
 mod moment;
@@ -91,6 +92,7 @@ pub use history::{entries_text, entry_text, series_text};
 pub use hosts::hosts_text;
 pub use html::{demo_html, html};
 pub use iterations::class_word;
+pub use load::{LoadProgress, distrust, load_html, load_markdown, load_progress_line, load_text};
 pub use machine_service::machine_service_text;
 pub use markdown::markdown;
 pub use noise::{

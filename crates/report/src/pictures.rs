@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use becalm_model::{DisturbedRun, Record};
 
 use crate::disturbed;
+use crate::escape;
 use crate::iterations::{self, Iterations, more_not_drawn};
 use crate::labels::Labels;
 use crate::paired;
@@ -20,12 +21,20 @@ pub(crate) const EVERY_RUN: &str = "Every run";
 pub(crate) const DIFFERENCES: &str = "Paired differences per round";
 
 /// A picture with what stands around it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Picture {
     /// The section it stands in; pictures of one section follow each other.
     pub(crate) section: &'static str,
     pub(crate) drawing: Svg,
     pub(crate) caption: String,
+}
+
+impl Picture {
+    /// Returns the picture with its caption, as a part of a web page.
+    pub(crate) fn figure(&self) -> String {
+        let (drawing, caption) = (svg::within(&self.drawing), escape::html(&self.caption));
+        format!("<figure>\n{drawing}<figcaption>{caption}</figcaption>\n</figure>\n")
+    }
 }
 
 /// Returns every picture of these metrics that the record has values for.

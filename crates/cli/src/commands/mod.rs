@@ -21,6 +21,7 @@ pub(crate) mod history;
 pub(crate) mod hosts;
 pub(crate) mod import;
 pub(crate) mod init;
+pub(crate) mod load;
 pub(crate) mod machine;
 pub(crate) mod noise;
 pub(crate) mod plan;

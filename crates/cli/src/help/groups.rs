@@ -6,7 +6,10 @@ use becalm_report::folded;
 
 /// The groups, in the order in which a reader needs them.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Compare and measure", &["compare", "run", "timeit", "plan", "bisect", "init", "demo"]),
+    (
+        "Compare and measure",
+        &["compare", "run", "timeit", "load", "plan", "bisect", "init", "demo"],
+    ),
     ("Read results", &["show", "stats", "hist", "plot", "diff", "import", "export"]),
     ("Over time", &["history", "changes", "gate", "ci"]),
     (

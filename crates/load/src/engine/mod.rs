@@ -26,7 +26,7 @@ use crate::schedule::Schedule;
 use crate::seconds::{ClosedSecond, Collector, Counted};
 use crate::tally::Tally;
 
-pub use target::{Target, TargetError, Template};
+pub use target::{RequestError, Target, TargetError, Template, Wanted};
 
 /// Until the first request is due: enough to open a few connections.
 const BEFORE_THE_START: u64 = 50_000_000;

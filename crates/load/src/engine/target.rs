@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 use http_body_util::Full;
 
 /// Where requests go.
@@ -77,6 +77,33 @@ fn address(host: &str, port: u16) -> Result<SocketAddr, TargetError> {
     found.next().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
 }
 
+/// What a request is to be, in words.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The method; `GET` if it is empty.
+    pub method: String,
+    /// Names and values of headers.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Statuses of a right answer; without them those from 200 to 399 are right.
+    pub expected: Vec<u16>,
+}
+
+/// Why there is no such request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// It is not a method.
+    #[error("`{0}` is not a method of HTTP")]
+    Method(String),
+    /// It is not a header.
+    #[error("`{0}` is not a header of HTTP")]
+    Header(String),
+    /// It is not a status.
+    #[error("{0} is not a status of HTTP, from 100 to 999")]
+    Status(u16),
+}
+
 /// What every request is, and which answer is the right one.
 #[derive(Debug, Clone)]
 pub struct Template {
@@ -88,14 +115,16 @@ pub struct Template {
 }
 
 impl Template {
-    /// Makes requests for a target. Without `expected` statuses, those from 200 to 399 are right.
-    pub fn new(
-        target: &Target,
-        method: Method,
-        mut headers: HeaderMap,
-        body: Vec<u8>,
-        expected: Vec<StatusCode>,
-    ) -> Self {
+    /// Makes requests for a target.
+    pub fn new(target: &Target, wanted: Wanted) -> Result<Self, RequestError> {
+        let Wanted { method, headers: named, body, expected } = wanted;
+        let mut headers = HeaderMap::new();
+        for (name, value) in named {
+            let header = name.parse::<HeaderName>().ok().zip(value.parse::<HeaderValue>().ok());
+            let (name, value) =
+                header.ok_or_else(|| RequestError::Header(format!("{name}: {value}")))?;
+            headers.append(name, value);
+        }
         let authority = target.uri.authority().map_or("", http::uri::Authority::as_str);
         if let Ok(host) = HeaderValue::from_str(authority)
             && !headers.contains_key(HOST)
@@ -108,8 +137,18 @@ impl Template {
         // It follows from the body.
         headers.remove(CONTENT_LENGTH);
         let path = target.uri.path_and_query().cloned();
-        let uri = path.map_or_else(|| Uri::from_static("/"), Uri::from);
-        Self { method, uri, headers, body: body.into(), expected }
+        let status =
+            |status| StatusCode::from_u16(status).map_err(|_| RequestError::Status(status));
+        Ok(Self {
+            method: match method.as_str() {
+                "" => Method::GET,
+                given => given.parse().map_err(|_| RequestError::Method(method.clone()))?,
+            },
+            uri: path.map_or_else(|| Uri::from_static("/"), Uri::from),
+            headers,
+            body: body.into(),
+            expected: expected.into_iter().map(status).collect::<Result<_, _>>()?,
+        })
     }
 
     /// Makes each request ask for the end of its connection.
@@ -153,23 +192,48 @@ mod tests {
         assert!(matches!(target.place, Place::Unix(_)));
     }
 
+    fn template(target: &str, wanted: Wanted) -> Result<Template, RequestError> {
+        Template::new(&Target::new(target, None).unwrap(), wanted)
+    }
+
     #[test]
-    fn a_request_has_path_host_and_body() {
-        let target = Target::new("http://127.0.0.1:81/a?b", None).unwrap();
-        let template =
-            Template::new(&target, Method::POST, HeaderMap::new(), b"xy".to_vec(), Vec::new());
-        let request = template.closing().request();
+    fn a_request_has_path_host_headers_and_body() {
+        let headers = [("X-A", "b"), ("content-length", "99")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let wanted = Wanted {
+            method: "POST".to_owned(),
+            headers,
+            body: b"xy".to_vec(),
+            ..Wanted::default()
+        };
+        let request = template("http://127.0.0.1:81/a?b", wanted).unwrap().closing().request();
         assert_eq!((request.method(), request.uri().to_string()), (&Method::POST, "/a?b".into()));
         assert_eq!(request.headers()[HOST], "127.0.0.1:81");
-        assert_eq!(request.headers()[CONNECTION], "close");
+        assert_eq!(
+            (&request.headers()["x-a"], &request.headers()[CONNECTION]),
+            (&HeaderValue::from_static("b"), &HeaderValue::from_static("close"))
+        );
+        assert!(!request.headers().contains_key(CONTENT_LENGTH));
+    }
+
+    #[test]
+    fn what_is_none_of_http_is_refused() {
+        let refused = |wanted| template("http://127.0.0.1/", wanted).unwrap_err();
+        let method = Wanted { method: "GE T".to_owned(), ..Wanted::default() };
+        assert_eq!(refused(method), RequestError::Method("GE T".to_owned()));
+        let header = ("a b".to_owned(), "c".to_owned());
+        let header = Wanted { headers: vec![header], ..Wanted::default() };
+        assert_eq!(refused(header), RequestError::Header("a b: c".to_owned()));
+        let status = Wanted { expected: vec![42], ..Wanted::default() };
+        assert_eq!(refused(status), RequestError::Status(42));
     }
 
     #[test]
     fn a_right_answer_is_a_success_unless_others_are_expected() {
-        let target = Target::new("http://127.0.0.1/", None).unwrap();
-        let template =
-            |expected| Template::new(&target, Method::GET, HeaderMap::new(), Vec::new(), expected);
-        let (usual, given) = (template(Vec::new()), template(vec![StatusCode::NOT_FOUND]));
+        let template = |expected| {
+            template("http://127.0.0.1/", Wanted { expected, ..Wanted::default() }).unwrap()
+        };
+        let (usual, given) = (template(Vec::new()), template(vec![404]));
         assert!(usual.expects(StatusCode::OK) && usual.expects(StatusCode::FOUND));
         assert!(!usual.expects(StatusCode::NOT_FOUND));
         assert!(given.expects(StatusCode::NOT_FOUND) && !given.expects(StatusCode::OK));

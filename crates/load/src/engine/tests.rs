@@ -5,7 +5,6 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use becalm_model::load::FailureKind;
-use http::{HeaderMap, Method, StatusCode};
 
 use super::*;
 use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
@@ -16,7 +15,7 @@ fn few() -> Schedule {
 }
 
 fn plan(target: Target, schedule: Schedule) -> Plan {
-    let request = Template::new(&target, Method::GET, HeaderMap::new(), Vec::new(), Vec::new());
+    let request = Template::new(&target, Wanted::default()).unwrap();
     Plan {
         target,
         request,
@@ -167,8 +166,8 @@ fn a_wrong_status_is_an_error_unless_it_is_expected() {
     let address = server(each(BUSY));
     all_fail(plan(target(address), few()), FailureKind::Status, Some(503));
     let mut plan = plan(target(address), few());
-    let expected = vec![StatusCode::SERVICE_UNAVAILABLE];
-    plan.request = Template::new(&plan.target, Method::GET, HeaderMap::new(), Vec::new(), expected);
+    let wanted = Wanted { expected: vec![503], ..Wanted::default() };
+    plan.request = Template::new(&plan.target, wanted).unwrap();
     assert_eq!(run(plan).total.counts.answered, 20);
 }
 

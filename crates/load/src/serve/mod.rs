@@ -8,4 +8,4 @@ mod truth;
 mod workers;
 
 pub use server::{Busy, Listening, Options, Server};
-pub use truth::{Queue, ServiceTime, Stalls};
+pub use truth::{Queue, ServiceTime, ServiceTimeError, Stalls};

@@ -1,5 +1,6 @@
 //! When a server of known truth answers: a queue with workers, without clock or I/O.
 
+use becalm_model::{parse_duration, parse_share};
 use becalm_stats::Rng;
 
 /// How long a request takes once a worker has it, in seconds.
@@ -18,6 +19,37 @@ pub enum ServiceTime {
         /// Share of the requests that are slow.
         share: f64,
     },
+}
+
+/// Why a text is not a service time.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("`{0}` is not a service time such as 1ms, exponential:1ms or bimodal:1ms,50ms,1%")]
+pub struct ServiceTimeError(String);
+
+impl std::str::FromStr for ServiceTime {
+    type Err = ServiceTimeError;
+
+    fn from_str(text: &str) -> Result<Self, ServiceTimeError> {
+        let error = || ServiceTimeError(text.to_owned());
+        let time =
+            |text: &str| parse_duration(text).map(|time| time.as_secs_f64()).map_err(|_| error());
+        Ok(match text.split_once(':') {
+            None => Self::Fixed(time(text)?),
+            Some(("fixed", rest)) => Self::Fixed(time(rest)?),
+            Some(("exponential", rest)) => Self::Exponential(time(rest)?),
+            Some(("bimodal", rest)) => {
+                let parts: Vec<&str> = rest.split(',').map(str::trim).collect();
+                let [fast, slow, share] = parts[..] else { return Err(error()) };
+                let share = parse_share(share).ok().filter(|share| *share <= 1.0);
+                Self::Bimodal {
+                    fast: time(fast)?,
+                    slow: time(slow)?,
+                    share: share.ok_or_else(error)?,
+                }
+            }
+            Some(_) => return Err(error()),
+        })
+    }
 }
 
 impl ServiceTime {
@@ -150,6 +182,21 @@ mod tests {
         }
         let mean = all / f64::from(n);
         assert!((mean / 0.002 - 1.0).abs() < 0.03, "{mean}");
+    }
+
+    #[test]
+    fn service_times_are_read_as_people_write_them() {
+        let read = |text: &str| text.parse::<ServiceTime>();
+        assert_eq!(read("1ms"), Ok(ServiceTime::Fixed(0.001)));
+        assert_eq!(read("fixed:0"), Ok(ServiceTime::Fixed(0.0)));
+        assert_eq!(read("exponential:2ms"), Ok(ServiceTime::Exponential(0.002)));
+        let bimodal = ServiceTime::Bimodal { fast: 0.001, slow: 0.05, share: 0.01 };
+        assert_eq!(read("bimodal:1ms, 50ms, 1%"), Ok(bimodal));
+        for text in
+            ["fast", "normal:1ms", "bimodal:1ms,2ms", "exponential:", "bimodal:1ms,2ms,200%"]
+        {
+            assert!(read(text).is_err(), "{text}");
+        }
     }
 
     #[test]

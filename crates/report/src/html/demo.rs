@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use becalm_model::{DisturbedRun, Record};
 
-use super::{headlines, page, plots};
+use super::{headlines, page};
 use crate::escape;
 use crate::heading;
 use crate::labels::Labels;
@@ -33,7 +33,7 @@ fn same_program(record: &Record, disturbed: &[DisturbedRun]) -> String {
     for mut picture in pictures::of(record, &labels, disturbed, &metrics) {
         if matches!(picture.section, pictures::EVERY_RUN | pictures::DIFFERENCES) {
             picture.drawing.id.insert_str(0, "same-");
-            out.push_str(&plots::figure(&picture));
+            out.push_str(&picture.figure());
         }
     }
     out

@@ -4,11 +4,9 @@ use std::fmt::Write as _;
 
 use becalm_model::{DisturbedRun, Record};
 
-use crate::escape;
 use crate::labels::Labels;
 use crate::pictures::{self, Picture};
 use crate::shown;
-use crate::svg;
 
 /// Writes every picture that the record has values for.
 pub(crate) fn all(out: &mut String, record: &Record, labels: &Labels, disturbed: &[DisturbedRun]) {
@@ -19,18 +17,12 @@ pub(crate) fn all(out: &mut String, record: &Record, labels: &Labels, disturbed:
             section = picture.section;
             let _ = writeln!(out, "<h2>{section}</h2>");
         }
-        out.push_str(&figure(&picture));
+        out.push_str(&picture.figure());
     }
     let folded = pictures::violins(record, labels, &metrics);
     if let Some(first) = folded.first() {
-        let body: String = folded.iter().map(figure).collect();
+        let body: String = folded.iter().map(Picture::figure).collect();
         let title = first.section;
         let _ = write!(out, "<details>\n<summary>{title}</summary>\n{body}</details>\n");
     }
-}
-
-/// Writes a picture with its caption.
-pub(super) fn figure(picture: &Picture) -> String {
-    let (drawing, caption) = (svg::within(&picture.drawing), escape::html(&picture.caption));
-    format!("<figure>\n{drawing}<figcaption>{caption}</figcaption>\n</figure>\n")
 }

@@ -84,5 +84,8 @@ fn write(out: &mut String, block: &Block) {
         Block::Table(table) => write!(out, "{}", table.html()),
         // Not read letter by letter: what is drawn stands in a table or sentence, too.
         Block::Drawn(lines) => writeln!(out, "<pre class=\"drawn\">{}</pre>", text(lines)),
+        Block::Picture(picture) => {
+            write!(out, "<h2>{}</h2>\n{}", text(picture.section), picture.figure())
+        }
     };
 }

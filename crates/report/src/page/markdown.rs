@@ -24,7 +24,7 @@ pub(super) fn of(blocks: &[Block]) -> String {
                 let mark = if before.is_none() { "##" } else { "###" };
                 writeln!(out, "{mark} {}", plain(text))
             }
-            Block::Gap => Ok(()),
+            Block::Gap | Block::Picture(_) => Ok(()),
             Block::Paragraph { text, role: Some(Role::Warning), .. } => {
                 writeln!(out, "**{}**", plain(text))
             }

@@ -5,6 +5,7 @@ mod html;
 mod markdown;
 mod text;
 
+use crate::pictures::Picture;
 use crate::style::{Role, Style};
 use crate::table::Table;
 
@@ -45,6 +46,8 @@ enum Block {
     Table(Table),
     /// Lines that are drawn already.
     Drawn(String),
+    /// On a web page alone.
+    Picture(Picture),
 }
 
 impl<'a> Page<'a> {
@@ -116,6 +119,11 @@ impl<'a> Page<'a> {
     /// Writes lines that are drawn already.
     pub(crate) fn drawn(&mut self, text: &str) {
         self.blocks.push(Block::Drawn(text.to_owned()));
+    }
+
+    /// Adds a picture in its section, which only a web page has.
+    pub(crate) fn picture(&mut self, picture: Picture) {
+        self.blocks.push(Block::Picture(picture));
     }
 
     /// Returns the whole report as text.

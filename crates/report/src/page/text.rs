@@ -43,6 +43,7 @@ impl Writer<'_> {
                 let style = Style { width: self.table_width, ..*self.style };
                 self.out.push_str(&table.text(&style));
             }
+            Block::Picture(_) => {}
             Block::Drawn(text) => {
                 self.out.push_str(text);
                 if !text.is_empty() && !text.ends_with('\n') {

@@ -17,6 +17,7 @@ mod violin;
 use crate::distinct::distinct;
 use crate::quantity::NBSP;
 
+pub(crate) use frame::Frame;
 pub(crate) use histogram::histogram;
 pub(crate) use iterations::iterations;
 pub(crate) use markup::{alone, key, within};

@@ -1,4 +1,6 @@
-//! `becalm workload`: programs of a known amount of work.
+//! `becalm workload`: programs of a known amount of work, and a server of known service times.
+
+mod serve;
 
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
@@ -19,11 +21,17 @@ use crate::ui::Ui;
 ///
 /// With --iterations the workload repeats its work, times each iteration from inside, and prints
 /// the seconds of each after the last one: a line per iteration, with a column per task.
+///
+/// `becalm workload serve` is a server, to test `becalm load` and other generators of load.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
+    #[command(subcommand)]
+    server: Option<Server>,
+
     /// Which work
-    #[arg(value_parser = names())]
-    name: Workload,
+    #[arg(value_parser = names(), required = true)]
+    name: Option<Workload>,
 
     /// Amount of work: in total (the default takes roughly 20 ms), or in each iteration
     #[arg(long, value_name = "N")]
@@ -59,6 +67,11 @@ pub(crate) struct Args {
     json: bool,
 }
 
+#[derive(Debug, clap::Subcommand)]
+enum Server {
+    Serve(serve::Args),
+}
+
 /// See [`TimerChoice`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum TimerFlag {
@@ -78,14 +91,18 @@ fn names() -> impl TypedValueParser<Value = Workload> {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if let Some(Server::Serve(args)) = &args.server {
+        return serve::run(args, ui);
+    }
+    let name = args.name.expect("clap requires a name where there is no server");
     let Some(iterations) = args.iterations else {
-        let amount = args.amount.unwrap_or_else(|| args.name.default_amount());
-        let checksum = if args.name.is_of_several() {
+        let amount = args.amount.unwrap_or_else(|| name.default_amount());
+        let checksum = if name.is_of_several() {
             // On its CPUs and in its threads, as with --iterations, once.
             let once = Options { amount: Some(amount), ..Options::new(NonZeroUsize::MIN) };
-            iterate(args.name, &once, &SysRoot::default()).map_err(refused)?.checksum
+            iterate(name, &once, &SysRoot::default()).map_err(refused)?.checksum
         } else {
-            args.name.run(amount).map_err(CommandError::measure)?
+            name.run(amount).map_err(CommandError::measure)?
         };
         ui.print(&format!("{checksum:016x}\n"))?;
         return Ok(Exit::Done);
@@ -103,7 +120,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         },
         ..Options::new(iterations)
     };
-    let series = iterate(args.name, &options, &SysRoot::default()).map_err(refused)?;
+    let series = iterate(name, &options, &SysRoot::default()).map_err(refused)?;
     ui.print(&if args.json { json(&series) } else { lines(&series) })?;
     Ok(Exit::Done)
 }

@@ -1,0 +1,158 @@
+//! Values of the flags of `becalm load`: rates, times, headers.
+
+use std::path::Path;
+use std::str::FromStr;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use becalm_load::Schedule;
+use becalm_model::load::{Arrivals, Stage};
+
+use crate::error::CommandError;
+
+/// A rate over time: a number, two with `..` between them, or several of either after commas.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Rates(Vec<(f64, f64)>);
+
+impl FromStr for Rates {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |part: &str| {
+            let rate =
+                part.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
+            rate.ok_or_else(|| {
+                format!(
+                    "`{part}` is not a rate; use 2000, 100..2000 or 500,1000 (requests per second)"
+                )
+            })
+        };
+        let mut rates = Vec::new();
+        for part in text.split(',') {
+            rates.push(match part.split_once("..") {
+                Some((from, to)) => (number(from)?, number(to)?),
+                None => (number(part)?, number(part)?),
+            });
+        }
+        if rates.iter().all(|(from, to)| from + to <= 0.0) {
+            return Err("at a rate of 0 no request would be sent".to_owned());
+        }
+        Ok(Self(rates))
+    }
+}
+
+/// When requests are due.
+#[derive(Debug)]
+pub(super) struct Timing {
+    pub(super) schedule: Schedule,
+    pub(super) arrivals: Arrivals,
+    pub(super) stages: Vec<Stage>,
+    pub(super) seed: u64,
+    /// For how many seconds requests are due.
+    pub(super) duration: f64,
+    pub(super) highest_rate: f64,
+}
+
+impl Timing {
+    /// Divides the time equally among the rates.
+    pub(super) fn of_rates(
+        rates: &Rates,
+        duration: Duration,
+        arrivals: Arrivals,
+        seed: u64,
+    ) -> Self {
+        let duration = duration.as_secs_f64();
+        let seconds = duration / rates.0.len() as f64;
+        let stages: Vec<Stage> =
+            rates.0.iter().map(|&(from, to)| Stage { seconds, from, to }).collect();
+        let highest_rate = stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max);
+        let schedule = Schedule::new(stages.clone(), arrivals, seed);
+        Self { schedule, arrivals, stages, seed, duration, highest_rate }
+    }
+
+    /// Takes the times of a file.
+    pub(super) fn of_file(file: &Path, text: &str, seed: u64) -> Result<Self, CommandError> {
+        let mut times = Vec::new();
+        for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            let time = line.trim().parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+            let nanos = time.and_then(|time| u64::try_from(time.as_nanos()).ok());
+            times.push(nanos.ok_or_else(|| {
+                let (file, number) = (file.display(), number + 1);
+                CommandError::usage(format!(
+                    "{file}, line {number}: `{line}` is not a time in seconds"
+                ))
+            })?);
+        }
+        let last = times
+            .iter()
+            .copied()
+            .max()
+            .ok_or_else(|| CommandError::usage(format!("{} has no times", file.display())))?;
+        // A file of one moment has no rate; a second is as good as any other time.
+        let duration = if last > 0 { last as f64 * 1e-9 } else { 1.0 };
+        let highest_rate = times.len() as f64 / duration;
+        let schedule = Schedule::of_times(times);
+        let (arrivals, stages) = (Arrivals::Replayed, Vec::new());
+        Ok(Self { schedule, arrivals, stages, seed, duration, highest_rate })
+    }
+}
+
+/// Reads `Name: value`.
+pub(super) fn header(text: &str) -> Result<(String, String), String> {
+    let (name, value) =
+        text.split_once(':').ok_or_else(|| format!("`{text}` is not of the form 'Name: value'"))?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
+}
+
+/// Returns a seed that differs from time to time, short enough to be typed.
+pub(super) fn seed_of_now() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::from(now.subsec_nanos()) % 100_000
+}
+
+/// Returns how many threads send on this machine: the others of its CPUs are the server's.
+pub(super) fn threads_here() -> u32 {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    u32::try_from(cpus / 2).unwrap_or(1).clamp(1, 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_constant_rises_or_goes_in_steps() {
+        let rates = |text: &str| text.parse::<Rates>().map(|rates| rates.0);
+        assert_eq!(rates("2000"), Ok(vec![(2000.0, 2000.0)]));
+        assert_eq!(rates("100..2000"), Ok(vec![(100.0, 2000.0)]));
+        assert_eq!(rates("0..50, 50"), Ok(vec![(0.0, 50.0), (50.0, 50.0)]));
+        for text in ["", "fast", "-1", "1e999", "1..", "0", "100/s"] {
+            assert!(rates(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn steps_share_the_time() {
+        let rates = "100,200".parse().unwrap();
+        let timing = Timing::of_rates(&rates, Duration::from_secs(10), Arrivals::Even, 1);
+        assert_eq!(timing.stages.len(), 2);
+        assert_eq!(timing.schedule.count(), 1500);
+        assert!((timing.highest_rate - 200.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_file_has_a_time_on_each_line() {
+        let read = |text| Timing::of_file(Path::new("t"), text, 1);
+        let timing = read("0.5\n\n0.25\n").unwrap();
+        assert!(timing.schedule.eq([250_000_000, 500_000_000]));
+        assert!((timing.highest_rate - 4.0).abs() < 1e-9);
+        let error = read("0\nsoon\n").unwrap_err();
+        assert!(error.message.contains("t, line 2: `soon`"), "{}", error.message);
+        assert!(read("\n").is_err() && read("-1").is_err());
+    }
+
+    #[test]
+    fn a_header_has_a_colon() {
+        assert_eq!(header("A: b:c"), Ok(("A".to_owned(), "b:c".to_owned())));
+        assert!(header("A").is_err());
+    }
+}

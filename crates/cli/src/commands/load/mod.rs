@@ -1,0 +1,298 @@
+//! `becalm load`: requests to a server at a rate of their own.
+
+mod asked;
+
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use becalm_load::{
+    About, Live, Loaded, Plan, Target, TargetError, Template, Wanted, document, load,
+};
+use becalm_load::{seconds_csv, write_log};
+use becalm_machine::{SysRoot, read_facts};
+use becalm_model::load::{Arrivals, LoadRunDocument, LoadTerms, Objective};
+use becalm_model::parse_duration;
+use becalm_model::wire::json_text;
+use becalm_report::{
+    LoadProgress, distrust, load_html, load_markdown, load_progress_line, load_text,
+};
+use becalm_session::files;
+
+use self::asked::{Rates, Timing};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::flags::{ReportFlags, checked};
+use crate::measuring::interrupt;
+use crate::ui::Ui;
+use crate::written::check_files;
+
+/// Send requests to a server at a constant rate, whether or not it keeps up
+///
+/// Each request has a time at which it is due. Response time counts from there to the last byte of the answer, service time
+/// from the first byte of the request, and lag is what lies between: it is the generator's, not the server's. If the lag is
+/// not negligible, or a request was never sent, the result is `invalid` and the exit code 4.
+///
+/// Guide: docs/LOAD.md
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Where the requests go: http://HOST:PORT/PATH
+    url: String,
+
+    /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
+    #[arg(long, value_name = "RATE", required_unless_present = "replay")]
+    rate: Option<Rates>,
+
+    /// For how long requests are due
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    duration: Duration,
+
+    /// How requests follow each other: at random, as independent users come, or evenly
+    #[arg(long, value_enum, default_value_t = ArrivalsFlag::Poisson)]
+    arrivals: ArrivalsFlag,
+
+    /// Send requests at the times in a file: seconds from the start, one per line
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "duration", "arrivals"])]
+    replay: Option<PathBuf>,
+
+    /// Seed of the random arrivals; the same seed gives the same times [default: from the clock]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Method of the requests [default: GET, or POST with a body]
+    #[arg(long, short = 'X', value_name = "METHOD", help_heading = "Requests")]
+    method: Option<String>,
+
+    /// Header of the requests, as 'Name: value'; may be repeated
+    #[arg(long, short = 'H', value_name = "HEADER", value_parser = asked::header, help_heading = "Requests")]
+    header: Vec<(String, String)>,
+
+    /// Body of the requests
+    #[arg(long, short = 'd', value_name = "TEXT", help_heading = "Requests")]
+    body: Option<String>,
+
+    /// The same from a file; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "body", help_heading = "Requests")]
+    body_file: Option<PathBuf>,
+
+    /// Statuses of a right answer; anything else is an error [default: 200 to 399]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', help_heading = "Requests")]
+    expect_status: Vec<u16>,
+
+    /// After this time without the end of an answer a request has failed
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, help_heading = "Requests")]
+    timeout: Duration,
+
+    /// The most connections at the same time; they are opened on demand
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Connections")]
+    connections: u32,
+
+    /// Open a connection for each request; opening it is part of the service time
+    #[arg(long, help_heading = "Connections")]
+    new_connections: bool,
+
+    /// Connect to this Unix socket; the URL still has host and path
+    #[arg(long, value_name = "PATH", help_heading = "Connections")]
+    unix_socket: Option<PathBuf>,
+
+    /// Threads that send [default: half of the CPUs, at most 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Connections")]
+    threads: Option<u32>,
+
+    /// What the server has to keep: 'p99 < 20ms', 'max < 1s', 'errors < 0.1%'; may be repeated. The
+    /// exit code is 1 if one is missed
+    #[arg(long, value_name = "OBJECTIVE")]
+    objective: Vec<Objective>,
+
+    /// Print everything as JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+
+    /// Save the same
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    export_json: Option<PathBuf>,
+
+    /// Save the histograms of each second as an HdrHistogram log
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    export_hdr: Option<PathBuf>,
+
+    /// Save the figures of each second as CSV
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    export_csv: Option<PathBuf>,
+
+    #[command(flatten)]
+    report: ReportFlags,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ArrivalsFlag {
+    /// At random
+    Poisson,
+    /// At equal distances
+    Even,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    check_files(
+        [&args.export_json, &args.export_hdr, &args.export_csv]
+            .into_iter()
+            .chain([&args.report.export_html, &args.report.export_markdown])
+            .flatten(),
+    )?;
+    let target = Target::new(&args.url, args.unix_socket.clone()).map_err(no_target)?;
+    let (timing, wanted) = (args.timing()?, args.wanted()?);
+    let terms = args.terms(&timing, &wanted);
+    let plan = args.plan(target, wanted, timing, &terms)?;
+    let started = SystemTime::now();
+    let interrupt = interrupt()?;
+    let duration = Duration::from_secs_f64(terms.duration);
+    let loaded = load(plan, interrupt, &mut |live| {
+        ui.progress_line(&load_progress_line(&progress(live, duration), ui.style()));
+    });
+    ui.progress_line("");
+    let loaded = loaded.map_err(CommandError::measure)?;
+    let root = SysRoot::default();
+    let about = About {
+        becalm: env!("CARGO_PKG_VERSION"),
+        started_at: started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+        machine: read_facts(&root, &crate::topology::read(&root)?),
+        terms,
+        objectives: &args.objective,
+        signal: interrupt.signal(),
+        words: distrust,
+    };
+    let document = document(&loaded, about);
+    args.save(&loaded, &document, started)?;
+    ui.print_either(args.json, &document, |style| load_text(&document, style))?;
+    Ok(exit(&document))
+}
+
+/// An answer to a question needs figures that can be believed, and figures need answers.
+fn exit(document: &LoadRunDocument) -> Exit {
+    if let Some(signal) = document.signal {
+        Exit::Signal(signal)
+    } else if !document.is_valid() || document.counts.answered == 0 {
+        Exit::CouldNotMeasure
+    } else if document.keeps_objectives() {
+        Exit::Done
+    } else {
+        Exit::No
+    }
+}
+
+impl Args {
+    fn timing(&self) -> Result<Timing, CommandError> {
+        let seed = self.seed.unwrap_or_else(asked::seed_of_now);
+        if let Some(file) = &self.replay {
+            return Timing::of_file(file, &files::read_text(file)?, seed);
+        }
+        let arrivals = match self.arrivals {
+            ArrivalsFlag::Poisson => Arrivals::Poisson,
+            ArrivalsFlag::Even => Arrivals::Even,
+        };
+        let rate = self.rate.as_ref().expect("clap requires one of both");
+        Ok(Timing::of_rates(rate, self.duration, arrivals, seed))
+    }
+
+    fn wanted(&self) -> Result<Wanted, CommandError> {
+        let body = match (&self.body, &self.body_file) {
+            (Some(text), _) => Some(text.clone().into_bytes()),
+            (None, Some(file)) => Some(files::read_bytes(file)?),
+            (None, None) => None,
+        };
+        let usual = if body.is_some() { "POST" } else { "GET" };
+        Ok(Wanted {
+            method: self.method.clone().unwrap_or_else(|| usual.to_owned()),
+            headers: self.header.clone(),
+            body: body.unwrap_or_default(),
+            expected: self.expect_status.clone(),
+        })
+    }
+
+    fn terms(&self, timing: &Timing, wanted: &Wanted) -> LoadTerms {
+        let socket = self.unix_socket.as_ref().map(|path| path.display().to_string());
+        LoadTerms {
+            url: self.url.clone(),
+            unix_socket: socket,
+            protocol: "HTTP/1.1".to_owned(),
+            method: wanted.method.clone(),
+            body_bytes: wanted.body.len() as u64,
+            expected_status: wanted.expected.clone(),
+            arrivals: timing.arrivals,
+            stages: timing.stages.clone(),
+            seed: timing.seed,
+            duration: timing.duration,
+            time_limit: self.timeout.as_secs_f64(),
+            connections: self.connections.into(),
+            new_connections: self.new_connections,
+            threads: self.threads.unwrap_or_else(asked::threads_here).min(self.connections).into(),
+        }
+    }
+
+    fn plan(
+        &self,
+        target: Target,
+        wanted: Wanted,
+        timing: Timing,
+        terms: &LoadTerms,
+    ) -> Result<Plan, CommandError> {
+        let request = Template::new(&target, wanted).map_err(CommandError::usage)?;
+        let request = if self.new_connections { request.closing() } else { request };
+        Ok(Plan {
+            target,
+            request,
+            highest_rate: timing.highest_rate,
+            schedule: timing.schedule,
+            time_limit: self.timeout,
+            connections: self.connections as usize,
+            new_connections: self.new_connections,
+            threads: usize::try_from(terms.threads).unwrap_or(1),
+        })
+    }
+
+    fn save(
+        &self,
+        loaded: &Loaded,
+        document: &LoadRunDocument,
+        started: SystemTime,
+    ) -> Result<(), CommandError> {
+        if let Some(path) = &self.export_json {
+            files::write_atomically(path, &json_text(document))?;
+        }
+        if let Some(path) = &self.export_hdr {
+            let mut log = Vec::new();
+            write_log(&mut log, started, &loaded.seconds).map_err(CommandError::measure)?;
+            files::write_bytes_atomically(path, &log)?;
+        }
+        if let Some(path) = &self.export_csv {
+            files::write_atomically(path, &seconds_csv(&loaded.seconds))?;
+        }
+        let html = || load_html(document, env!("CARGO_PKG_VERSION"));
+        self.report.write(html, || load_markdown(document))
+    }
+}
+
+fn progress(live: &Live<'_>, duration: Duration) -> LoadProgress {
+    let window = live.window.as_secs_f64().max(f64::MIN_POSITIVE);
+    let counts = &live.recent.counts;
+    LoadProgress {
+        elapsed: live.elapsed,
+        duration,
+        asked: counts.scheduled as f64 / window,
+        answered: counts.answered as f64 / window,
+        response_p50: live.recent.response.quantile(0.5),
+        response_p99: live.recent.response.quantile(0.99),
+        lag_p99: live.recent.lag.quantile(0.99).map(|one| one.value),
+        errors: live.total.counts.errors,
+    }
+}
+
+fn no_target(error: TargetError) -> CommandError {
+    match error {
+        TargetError::Lookup { .. } => CommandError::measure(error),
+        error => CommandError::usage(error),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    checked(parse_duration(text), |duration| !duration.is_zero(), "nothing happens in no time")
+}

@@ -1,0 +1,217 @@
+//! The pictures of a load: percentiles on a scale that shows the tail, and what happened over the seconds.
+
+use becalm_model::Unit;
+use becalm_model::load::{LoadRunDocument, LoadSecond};
+
+use super::percentile;
+use crate::axis::Axis;
+use crate::pictures::Picture;
+use crate::quantity::Scale;
+use crate::svg::Frame;
+use crate::svg::{Anchor, Place, Shape, Svg, subject_class};
+
+const HEIGHT: f64 = 280.0;
+
+/// The names of the times and the index of their colours.
+const RESPONSE: usize = 0;
+const SERVICE: usize = 1;
+const LAG: usize = 2;
+const NAMES: [&str; 3] = ["response", "service", "lag"];
+
+/// Returns the pictures that there are values for.
+pub(super) fn of(document: &LoadRunDocument) -> Vec<Picture> {
+    let caption = |text: &str| text.to_owned();
+    let picture = |section, drawing: Option<Svg>, text: &str| {
+        drawing.map(|drawing| Picture { section, drawing, caption: caption(text) })
+    };
+    [
+        picture(
+            "Percentiles",
+            spectrum(document),
+            "Each step to the right is a tenth of the requests of the step before; times are on a logarithmic scale. Where \
+             response lies above service, requests waited before they were sent.",
+        ),
+        picture(
+            "Times by second",
+            times(document),
+            "Largest response time, and 99th percentiles of service time and lag, of the requests that were due in each \
+             second and answered, on a logarithmic scale.",
+        ),
+        picture(
+            "Rate by second",
+            rate(document),
+            "Requests that were due in each second, and those of them with the expected answer.",
+        ),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Draws the quantiles of the three times over log 1 / (1 - q).
+fn spectrum(document: &LoadRunDocument) -> Option<Svg> {
+    let all = [&document.response, &document.service, &document.lag];
+    let curves: Vec<Vec<(f64, f64)>> = all
+        .iter()
+        .map(|latency| {
+            let last = ((latency.known + latency.censored).max(2) as f64).log10();
+            let place = |q: f64| if q < 1.0 { -(1.0 - q).log10() } else { last };
+            let of = |one: &becalm_model::load::QuantileValue| (place(one.q), one.value);
+            let within = |(place, _): &(f64, f64)| *place <= last + 1e-9;
+            latency.quantiles.iter().map(of).filter(within).collect()
+        })
+        .collect();
+    let values = curves.iter().flatten().map(|(_, value)| *value);
+    let axis = logarithmic(values)?;
+    let last = curves.iter().flatten().map(|(place, _)| *place).fold(1.0, f64::max);
+    let across = Axis::between(0.0, last);
+    let mut svg = Svg::new(
+        "load-spectrum",
+        "Percentiles of response, service and lag",
+        "Times over percentiles on a scale that gives every further nine the same room. The numbers are in the table.",
+        HEIGHT,
+    );
+    let frame = Frame::new(84.0, HEIGHT);
+    left(&frame, &mut svg, &axis);
+    for (nines, q) in [(0.0, 0.0), (1.0, 0.9), (2.0, 0.99), (3.0, 0.999), (4.0, 0.9999)] {
+        if nines <= last {
+            let x = frame.x(&across, nines);
+            svg.line("grid", (x, frame.top), (x, frame.bottom));
+            svg.text("tick", Anchor::Middle, (x, frame.bottom + 16.0), &percentile(q));
+        }
+    }
+    svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
+    frame.bottom_name(&mut svg, "percentile");
+    for (index, curve) in curves.iter().enumerate() {
+        let points = curve.iter().map(|(place, value)| {
+            ((frame.x(&across, *place), frame.y(&axis, log(*value))), *value)
+        });
+        draw(&mut svg, index, points);
+    }
+    legend(&frame, &mut svg, &NAMES);
+    Some(svg)
+}
+
+/// Draws the largest response time and the 99th percentiles of the others by second.
+fn times(document: &LoadRunDocument) -> Option<Svg> {
+    let of: [fn(&LoadSecond) -> Option<f64>; 3] =
+        [|one| one.response_max, |one| one.service_p99, |one| one.lag_p99];
+    let seconds = &document.seconds;
+    let axis = logarithmic(of.iter().flat_map(|of| seconds.iter().filter_map(of)))?;
+    let (mut svg, frame, across) = over_seconds(
+        seconds,
+        "load-times",
+        "Times by second",
+        "The largest response time and the 99th percentiles of service time and lag of each second.",
+    )?;
+    left(&frame, &mut svg, &axis);
+    for (index, of) in of.iter().enumerate() {
+        let points = seconds.iter().filter_map(|one| Some((one.second, of(one)?)));
+        let points = points.map(|(second, value)| {
+            ((frame.x(&across, second as f64 + 0.5), frame.y(&axis, log(value))), value)
+        });
+        draw(&mut svg, index, points);
+    }
+    legend(&frame, &mut svg, &["response (largest)", "service (p99)", "lag (p99)"]);
+    Some(svg)
+}
+
+/// Draws how many requests were due and how many answered by second.
+fn rate(document: &LoadRunDocument) -> Option<Svg> {
+    let seconds = &document.seconds;
+    let most = seconds.iter().map(|one| one.scheduled).max().filter(|most| *most > 0)?;
+    let axis = Axis::between(0.0, most as f64 * 1.05);
+    let (mut svg, frame, across) = over_seconds(
+        seconds,
+        "load-rate",
+        "Rate by second",
+        "Requests that were due in each second, and those with the expected answer.",
+    )?;
+    let scale = Scale::of(&Unit::Count, [most as f64], true);
+    frame.left_axis(&mut svg, &axis, &scale, false);
+    for one in seconds {
+        let (from, to) = (one.second as f64 + 0.1, one.second as f64 + 0.9);
+        let area = |n: u64| {
+            let place = |second, value: f64| (frame.x(&across, second), frame.y(&axis, value));
+            (place(from, n as f64), place(to, 0.0))
+        };
+        let (top, bottom) = area(one.scheduled);
+        svg.area("margin-band", top, bottom);
+        let (top, bottom) = area(one.answered);
+        svg.area(&format!("bar {}", subject_class(RESPONSE)), top, bottom);
+    }
+    let at = (frame.left + 4.0, frame.top - 3.0);
+    svg.text(
+        "note",
+        Anchor::Start,
+        at,
+        "bar: answered; above it, lighter: due and not answered as expected",
+    );
+    Some(svg)
+}
+
+/// Starts a picture whose horizontal axis is the seconds.
+fn over_seconds(
+    seconds: &[LoadSecond],
+    id: &str,
+    title: &str,
+    words: &str,
+) -> Option<(Svg, Frame, Axis)> {
+    let last = seconds.last()?.second;
+    let mut svg = Svg::new(id, title, words, HEIGHT);
+    let frame = Frame::new(84.0, HEIGHT);
+    let across = Axis::between(0.0, last as f64 + 1.0);
+    frame.counting_axis(&mut svg, &across, "second of the load");
+    Some((svg, frame, across))
+}
+
+/// Draws a line through points, with a mark for each.
+fn draw(svg: &mut Svg, index: usize, points: impl Iterator<Item = (Place, f64)>) {
+    let mut last: Option<Place> = None;
+    for (at, value) in points {
+        if let Some(last) = last {
+            svg.line("joined", last, at);
+        }
+        last = Some(at);
+        let tip = format!("{}: {}", NAMES[index], super::time(value, &crate::page::ELSEWHERE));
+        let class = format!("dot {}", subject_class(index));
+        svg.mark(Shape::of_subject(index), &class, at, &tip);
+    }
+}
+
+fn legend(frame: &Frame, svg: &mut Svg, names: &[&str; 3]) {
+    for index in [RESPONSE, SERVICE, LAG] {
+        let x = frame.left + 12.0 + 150.0 * index as f64;
+        let class = format!("dot {}", subject_class(index));
+        svg.mark(Shape::of_subject(index), &class, (x, frame.top - 6.0), names[index]);
+        svg.text("note", Anchor::Start, (x + 8.0, frame.top - 2.0), names[index]);
+    }
+}
+
+/// The least that is drawn of a time: less is no time that anybody waits.
+const LEAST: f64 = 1e-7;
+
+fn log(seconds: f64) -> f64 {
+    seconds.max(LEAST).log10()
+}
+
+/// Returns an axis of logarithms that begins and ends at powers of ten.
+fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Axis> {
+    let axis = Axis::covering(values.map(log))?;
+    Some(Axis::between(axis.low.floor(), axis.high.ceil().max(axis.low.floor() + 1.0)))
+}
+
+/// Draws the powers of ten up the left side.
+fn left(frame: &Frame, svg: &mut Svg, axis: &Axis) {
+    let mut power = axis.low;
+    while power <= axis.high + 1e-9 {
+        let y = frame.y(axis, power);
+        svg.line("grid", (frame.left, y), (frame.right, y));
+        let seconds = 10.0_f64.powf(power);
+        let scale = Scale::of(&Unit::Second, [seconds], true).with_decimals(0);
+        let at = (frame.left - 6.0, y + 4.0);
+        svg.text("tick", Anchor::End, at, &scale.with_unit(seconds));
+        power += 1.0;
+    }
+    svg.line("axis", (frame.left, frame.top), (frame.left, frame.bottom));
+}

@@ -1,0 +1,56 @@
+//! Why the figures of a load cannot be believed, and what to change: one sentence for each reason.
+
+use becalm_model::load::Distrust;
+
+use super::{requests_of, time};
+use crate::quantity::percent;
+use crate::style::Style;
+
+/// How times are written in a sentence that goes into documents.
+const PLAIN: Style = Style { width: 80, colour: false, unicode: true };
+
+/// Returns the sentence of a reason.
+pub fn distrust(reason: &Distrust) -> String {
+    let time = |seconds: f64| time(seconds, &PLAIN);
+    match reason {
+        Distrust::LateGenerator { lag_p99, limit, waited } => {
+            let waited = waited
+                .filter(|waited| *waited >= 0.01)
+                .map(|waited| {
+                    format!("; a thread of it waited for a CPU {} of the time", percent(waited))
+                })
+                .unwrap_or_default();
+            format!(
+                "the generator was late, not the server: the 99th percentile of the lag is {}, more than {}{waited}; \
+                 ask for a lower --rate, or leave the generator a CPU of its own",
+                time(*lag_p99),
+                time(*limit)
+            )
+        }
+        Distrust::PoolTooSmall { starved, scheduled, connections, lag_p99, limit } => format!(
+            "{} of {} found all {connections} connections in use and waited for one: the 99th percentile of the lag is \
+             {}, more than {}; permit more --connections, or ask for a lower --rate",
+            starved,
+            requests_of(*scheduled),
+            time(*lag_p99),
+            time(*limit)
+        ),
+        Distrust::SlowConnecting { lag_p99, limit, connections } => format!(
+            "requests waited while {connections} connections were opened: the 99th percentile of the lag is {}, more \
+             than {}; load for longer, or raise the rate in steps",
+            time(*lag_p99),
+            time(*limit)
+        ),
+        Distrust::Unsent { requests, scheduled } => format!(
+            "{requests} of {} were never sent, because no connection became free; permit more --connections, or ask \
+             for a lower --rate",
+            requests_of(*scheduled)
+        ),
+        Distrust::BusyPacer { share, limit } => format!(
+            "the thread that keeps the time used {} of its CPU, more than {}, so it had no reserve to be on time; ask \
+             for a lower --rate",
+            percent(*share),
+            percent(*limit)
+        ),
+    }
+}
