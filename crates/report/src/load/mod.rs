@@ -283,13 +283,13 @@ fn generator(document: &LoadRunDocument, style: &Style) -> String {
         Trust::Valid => "It kept to the schedule",
         Trust::Invalid => "It did not keep to the schedule",
     };
-    let lag = document.lag.quantile(0.99).map_or("-".to_owned(), |one| value(one, style));
-    let mut text = format!(
-        "{verdict}: the 99th percentile of the lag is {lag} (permitted: {})",
-        time(fidelity.lag_limit, style)
-    );
+    let mut text = verdict.to_owned();
+    if let Some(lag) = document.lag.quantile(0.99) {
+        let (lag, limit) = (value(lag, style), time(fidelity.lag_limit, style));
+        let _ = write!(text, ": the 99th percentile of the lag is {lag} (permitted: {limit})");
+    }
     if let Some(pickup) = fidelity.pickup_p99 {
-        let _ = write!(text, "; requests were taken up within {}", time(pickup, style));
+        let _ = write!(text, "; 99 % of the requests were taken up within {}", time(pickup, style));
     }
     let _ = write!(
         text,
