@@ -39,6 +39,8 @@ const NEEDS: &[Need] = &[
     Need { program: "sbatch", package: "slurm-client" },
     Need { program: "slurmctld", package: "slurmctld" },
     Need { program: "slurmd", package: "slurmd" },
+    // A server that tests of `becalm load` load; Debian's starts one of its own, which they leave alone.
+    Need { program: "nginx", package: "nginx-light" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
     // out of the path, but this one of its package is in it.
     Need { program: "pg_lsclusters", package: "postgresql" },

@@ -33,6 +33,7 @@ mod init;
 mod interrupted;
 mod layouts;
 mod leases;
+mod load;
 mod machine;
 mod memory;
 mod narrow;

@@ -1,0 +1,263 @@
+//! `becalm load` and `becalm workload serve`, on the loopback. No assertion depends on how busy the machine is: whether a
+//! load is valid does.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use becalm_model::wire::json_schema;
+use becalm_testkit::{TestEnv, skipped};
+use serde_json::Value;
+
+use crate::support::{Measures as _, env, json, wait_until};
+
+/// A server that ends with the test.
+struct Server {
+    process: Child,
+    url: String,
+}
+
+impl Server {
+    /// Starts the built-in one and waits until it listens.
+    fn start(env: &TestEnv, arguments: &[&str]) -> Self {
+        let mut command = env.command([&["workload", "serve"], arguments].concat());
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut url = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
+        Self { process, url: url.trim().to_owned() }
+    }
+
+    /// Ends it as a user would, and returns its exit code.
+    fn end(mut self) -> Option<i32> {
+        let pid = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.process.wait().unwrap().code()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Loads a server, and returns the document, after checking what holds for every load.
+fn loaded(env: &TestEnv, url: &str, arguments: &[&str]) -> (Value, i32) {
+    let output = env.run([&["load", url, "--json"], arguments].concat());
+    let document = json(&output.stdout);
+    let schema = json_schema("load").unwrap();
+    jsonschema::validate(&schema, &document).unwrap_or_else(|error| panic!("{error}"));
+    let count = |name: &str| document["counts"][name].as_u64().unwrap();
+    assert_eq!(count("scheduled"), count("answered") + count("errors") + count("unsent"));
+    let response = &document["response"];
+    let known = response["known"].as_u64().unwrap() + response["censored"].as_u64().unwrap();
+    assert_eq!(known, count("scheduled"));
+    (document, output.status.code().unwrap_or(-1))
+}
+
+/// Returns the exit code of a load that is valid, or not because of how busy this machine is.
+fn expected(document: &Value, if_valid: i32) -> i32 {
+    if document["fidelity"]["verdict"] == "valid" { if_valid } else { 4 }
+}
+
+#[test]
+fn a_load_is_printed_saved_and_judged() {
+    let env = env();
+    let server = Server::start(&env, &["--service", "1ms", "--workers", "4"]);
+    let arguments = "--rate 200 --duration 1s --arrivals even --export-json l.json --export-hdr l.hlog \
+                     --export-csv l.csv --export-html l.html --export-markdown l.md";
+    let (document, code) =
+        loaded(&env, &server.url, &arguments.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(code, expected(&document, 0));
+    assert_eq!(document["counts"]["answered"], 200);
+    assert_eq!(document["terms"]["arrivals"], "even");
+    let quantiles = document["service"]["quantiles"].as_array().unwrap();
+    assert!(quantiles[0]["value"].as_f64().unwrap() >= 0.001, "{quantiles:?}");
+    assert_eq!(json(&env.read("l.json")), document);
+    assert!(env.read("l.hlog").contains("Tag=service,"));
+    assert_eq!(env.read("l.csv").lines().count(), 2);
+    assert!(env.read("l.html").contains("load-spectrum"));
+    assert!(env.read("l.md").contains("| p99 |"));
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn an_objective_is_kept_or_missed() {
+    let env = env();
+    let server = Server::start(&env, &[]);
+    let objectives = ["--objective", "max < 1h", "--objective", "p50 < 1ns"];
+    let (document, code) = loaded(
+        &env,
+        &server.url,
+        &[&["--rate", "100", "--duration", "1s"], &objectives[..]].concat(),
+    );
+    assert_eq!(code, expected(&document, 1));
+    let kept = |index: usize| document["objectives"][index]["is_kept"].as_bool().unwrap();
+    assert_eq!((kept(0), kept(1)), (true, false));
+}
+
+#[test]
+fn bodies_headers_and_sockets_of_unix() {
+    let env = env();
+    let socket = env.work().join("socket");
+    let socket = socket.to_str().unwrap();
+    let server = Server::start(&env, &["--unix-socket", socket, "--busy", "cpu"]);
+    let through = ["--unix-socket", socket, "-d", "abc", "-H", "X-Test: 1", "--rate", "50"];
+    let rest = ["--duration", "1s", "--new-connections"];
+    let (document, _) = loaded(&env, "http://localhost/", &[&through[..], &rest].concat());
+    assert_eq!(document["counts"]["errors"], 0, "{}", document["errors"]);
+    assert_eq!(document["terms"]["method"], "POST");
+    assert_eq!(document["counts"]["connections"], document["counts"]["scheduled"]);
+    assert_eq!(server.end(), Some(0));
+    assert!(!Path::new(socket).exists());
+}
+
+#[test]
+fn times_of_a_file_are_replayed() {
+    let env = env();
+    env.write("times", "0.2\n0.1\n0.1\n");
+    let server = Server::start(&env, &[]);
+    let (document, _) = loaded(&env, &server.url, &["--replay", "times"]);
+    assert_eq!(document["counts"]["answered"], 3);
+    assert_eq!(document["terms"]["arrivals"], "replayed");
+    assert!(document["elapsed"].as_f64().unwrap() >= 0.2);
+}
+
+#[test]
+fn a_server_that_is_not_there_is_told_by_kind() {
+    // The port of a server that has just ended.
+    let env = env();
+    let server = Server::start(&env, &[]);
+    let url = server.url.clone();
+    drop(server);
+    let (document, code) = loaded(&env, &url, &["--rate", "100", "--duration", "500ms"]);
+    assert_eq!(code, 4);
+    assert_eq!(document["errors"][0]["kind"], "refused");
+    assert_eq!(document["counts"]["answered"], 0);
+}
+
+#[test]
+fn a_server_that_is_killed_under_load_is_told_by_kind() {
+    let env = env();
+    let mut server = Server::start(&env, &["--service", "1ms"]);
+    let mut command =
+        env.command(["load", &server.url, "--rate", "200", "--duration", "4s", "--json"]);
+    let load = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    // It has connections when it has more files than a server without.
+    let busy = || {
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/schedstat", load.id())).unwrap_or_default();
+        let ran: u64 = stat.split(' ').next().and_then(|text| text.parse().ok()).unwrap_or(0);
+        let fds = std::fs::read_dir(format!("/proc/{}/fd", server.process.id()))
+            .map_or(0, Iterator::count);
+        ran > 0 && fds > 12
+    };
+    wait_until("the server has connections", busy);
+    server.process.kill().unwrap();
+    server.process.wait().unwrap();
+    let output = load.wait_with_output().unwrap();
+    let document = json(std::str::from_utf8(&output.stdout).unwrap());
+    let kinds: Vec<&str> = document["errors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| error["kind"].as_str().unwrap())
+        .collect();
+    assert!(kinds.contains(&"refused"), "{kinds:?}");
+    assert!(kinds.iter().all(|kind| ["refused", "closed"].contains(kind)), "{kinds:?}");
+}
+
+#[test]
+fn a_signal_ends_a_load_and_its_figures_are_printed() {
+    let env = env();
+    let server = Server::start(&env, &[]);
+    let mut command =
+        env.command(["load", &server.url, "--rate", "100", "--duration", "1h", "--json"]);
+    let load = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let connected =
+        || std::fs::read_dir(format!("/proc/{}/task", load.id())).map_or(0, Iterator::count) >= 3;
+    wait_until("it has its threads", connected);
+    let pid = load.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let output = load.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let document = json(std::str::from_utf8(&output.stdout).unwrap());
+    assert_eq!(document["signal"], 2);
+    assert!(document["elapsed"].as_f64().unwrap() < 1800.0);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_before_anything_is_sent() {
+    let check = |arguments: &[&str], word: &str| {
+        let output = env().run([&["load"], arguments].concat()).exits_with(2);
+        assert!(output.stderr.contains(word), "{}", output.stderr);
+    };
+    check(&["http://127.0.0.1/"], "--rate");
+    check(&["ftp://127.0.0.1/", "--rate", "1"], "http://");
+    check(&["http://127.0.0.1/", "--rate", "fast"], "100..2000");
+    check(&["http://127.0.0.1/", "--rate", "1", "-H", "x"], "Name: value");
+    check(&["http://127.0.0.1/", "--rate", "1", "--objective", "p99"], "p99 < 20ms");
+    check(&["http://127.0.0.1/", "--rate", "1", "-X", "G T"], "not a method");
+    check(&["http://127.0.0.1/", "--rate", "1", "--expect-status", "7"], "not a status");
+    let output = env().run(["workload", "serve", "--stall", "1s", "--stall-every", "1s"]);
+    assert!(output.exits_with(2).stderr.contains("nobody would ever work"));
+}
+
+/// Starts a server of others at a port that the system chose; it may be gone again, but hardly ever is.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// Loads a real server, which is to answer everything.
+fn answers_everything(mut command: Command, port: u16) {
+    let env = env();
+    let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let process = process.spawn().unwrap();
+    let url = format!("http://127.0.0.1:{port}/");
+    let server = Server { process, url };
+    wait_until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
+    let (document, _) = loaded(&env, &server.url, &["--rate", "50", "--duration", "1s"]);
+    assert_eq!(document["counts"]["errors"], 0, "{}", document["errors"]);
+    assert_eq!(document["counts"]["unsent"], 0);
+}
+
+#[test]
+fn pythons_server_is_loaded_which_closes_every_connection() {
+    let python = Command::new("python3").arg("--version").output();
+    if !python.is_ok_and(|output| output.status.success()) {
+        return skipped(
+            "pythons_server_is_loaded_which_closes_every_connection: python3 is not installed",
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let port = free_port();
+    let mut command = Command::new("python3");
+    command.args(["-m", "http.server", "--bind", "127.0.0.1", &port.to_string()]);
+    command.current_dir(folder.path());
+    answers_everything(command, port);
+}
+
+#[test]
+fn nginx_is_loaded() {
+    let nginx =
+        ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| Path::new(path).exists());
+    let Some(nginx) = nginx else {
+        return skipped("nginx_is_loaded: nginx is not installed");
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().display();
+    let port = free_port();
+    let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+        .map(|name| format!("{name}_temp_path {place}/{name};"))
+        .join("\n");
+    let configuration = format!(
+        "daemon off;\nmaster_process off;\npid {place}/pid;\nerror_log /dev/null;\nevents {{}}\nhttp {{\naccess_log off;\n\
+         {temporary}\nserver {{ listen 127.0.0.1:{port}; location / {{ return 200 'ok'; }} }}\n}}\n"
+    );
+    let file = folder.path().join("nginx.conf");
+    std::fs::write(&file, configuration).unwrap();
+    let mut command = Command::new(nginx);
+    command.arg("-p").arg(folder.path()).arg("-c").arg(file);
+    answers_everything(command, port);
+}
