@@ -33,6 +33,7 @@ pub(super) const GROUPS: [Group; 5] = [
             "docs/HARNESSES.md",
             "docs/HISTORY.md",
             "docs/CI.md",
+            "docs/LOAD.md",
             "docs/NOISE.md",
             "docs/MACHINE.md",
             "docs/ELSEWHERE.md",

@@ -1,6 +1,7 @@
 //! One connection: it is opened, carries one request after the other, and ends.
 
 use std::future::{Future, poll_fn};
+use std::io;
 use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::{Context, Poll};
@@ -12,12 +13,13 @@ use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 
+use super::desk::Desk;
 use super::failure::Failure;
 use super::mailbox::Mailbox;
-use super::shard::Shard;
-use super::stamped::{Stamped, Stamps, Stream, Written};
+use super::stamped::{Stamped, Stamps, Written};
 use super::target::Place;
 use crate::pool::Taken;
 use crate::tally::Fate;
@@ -34,88 +36,96 @@ struct Connection {
 }
 
 /// Opens a connection and lets it carry requests until it ends.
-pub(super) async fn carry(shard: Rc<Shard>, number: usize) {
-    let mut connection = match open(&shard).await {
+pub(super) async fn carry(desk: Rc<Desk>, number: usize) {
+    let mut connection = match open(&desk).await {
         Ok(connection) => connection,
-        Err(failure) => return shard.not_opened(&failure),
+        Err(failure) => return desk.not_opened(&failure),
     };
-    shard.opened();
-    let mailbox = shard.move_in(number);
+    desk.opened();
+    let mailbox = desk.move_in(number);
     // One that ends before it has carried anything does not end for want of use.
     let mut has_carried = false;
-    while let Some(taken) = connection.next(&shard, &mailbox, number).await {
+    while let Some(taken) = connection.next(&desk, &mailbox, number).await {
         if connection.driver.is_none() && has_carried {
-            shard.put_back(taken);
+            desk.put_back(taken);
             break;
         }
-        let limit = shard.plan.time_limit;
-        let stays = connection.exchange(&shard, &mailbox, taken, limit).await
-            && connection.is_ready().await;
+        let limit = desk.plan.time_limit;
+        let stays =
+            connection.exchange(&desk, &mailbox, taken, limit).await && connection.is_ready().await;
         if !stays {
             break;
         }
         has_carried = true;
     }
-    shard.closed(number);
+    desk.closed(number);
 }
 
 /// Opens a connection for each request, in one place of the pool.
-pub(super) async fn carry_each(shard: Rc<Shard>, number: usize) {
-    shard.opened();
-    let mailbox = shard.move_in(number);
+pub(super) async fn carry_each(desk: Rc<Desk>, number: usize) {
+    desk.opened();
+    let mailbox = desk.move_in(number);
     loop {
-        let taken = match shard.next_for(number) {
+        let taken = match desk.next_for(number) {
             Some(taken) => taken,
             None => poll_fn(|cx| mailbox.poll_next(cx)).await,
         };
         // The connection is a part of the exchange: its first packet is the first byte.
         let written = Written::default();
-        written.set(Some(shard.clock.now()));
+        written.set(Some(desk.clock.now()));
         mailbox.begin(taken, &written);
-        let limit = shard.plan.time_limit;
+        let limit = desk.plan.time_limit;
         let began = tokio::time::Instant::now();
-        match open(&shard).await {
+        match open(&desk).await {
             Ok(mut connection) => {
-                shard.count_connection();
+                desk.count_connection();
                 let left = limit.saturating_sub(began.elapsed());
-                connection.exchange_from(&shard, &mailbox, taken, left, &written).await;
+                connection.exchange_from(&desk, &mailbox, taken, left, &written).await;
             }
             Err(Failure { kind, words }) => {
                 mailbox.end();
-                let end = shard.clock.now();
-                shard.count(taken, Fate::Failed { kind, status: None, words, written: None, end });
+                let end = desk.clock.now();
+                desk.count(taken, Fate::Failed { kind, status: None, words, written: None, end });
             }
         }
     }
 }
 
-async fn open(shard: &Shard) -> Result<Connection, Failure> {
-    let stream = match tokio::time::timeout(shard.plan.time_limit, connect(shard)).await {
-        Ok(stream) => stream.map_err(|error| Failure::of_connecting(&error))?,
-        Err(_) => return Err(Failure::new(FailureKind::TimedOut)),
-    };
-    let stamps = Stamps::new(shard.clock);
+async fn open(desk: &Desk) -> Result<Connection, Failure> {
+    let opening = tokio::time::timeout(desk.plan.time_limit, async {
+        match &desk.plan.target.place {
+            Place::Tcp(address) => {
+                over(TcpStream::connect(address).await.and_then(quick), desk).await
+            }
+            Place::Unix(path) => over(UnixStream::connect(path).await, desk).await,
+        }
+    });
+    opening.await.unwrap_or_else(|_| Err(Failure::new(FailureKind::TimedOut)))
+}
+
+/// Lets a connection send what it has without waiting for more.
+fn quick(stream: TcpStream) -> io::Result<TcpStream> {
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// Speaks HTTP over a stream.
+async fn over<S>(stream: io::Result<S>, desk: &Desk) -> Result<Connection, Failure>
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let stream = stream.map_err(|error| Failure::of_connecting(&error))?;
+    let stamps = Stamps::new(desk.clock);
     let io = TokioIo::new(Stamped::new(stream, Rc::clone(&stamps)));
     let (sender, driver) =
         http1::handshake(io).await.map_err(|error| Failure::of_exchange(&error))?;
     Ok(Connection { sender, driver: Some(Box::pin(driver)), stamps })
 }
 
-async fn connect(shard: &Shard) -> std::io::Result<Box<dyn Stream>> {
-    match &shard.plan.target.place {
-        Place::Tcp(address) => {
-            let stream = TcpStream::connect(address).await?;
-            stream.set_nodelay(true)?;
-            Ok(Box::new(stream))
-        }
-        Place::Unix(path) => Ok(Box::new(UnixStream::connect(path).await?)),
-    }
-}
-
 impl Connection {
     /// Waits for the next request; none comes to one that has ended.
-    async fn next(&mut self, shard: &Shard, mailbox: &Mailbox, place: usize) -> Option<Taken> {
-        if let Some(taken) = shard.next_for(place) {
+    async fn next(&mut self, desk: &Desk, mailbox: &Mailbox, place: usize) -> Option<Taken> {
+        if let Some(taken) = desk.next_for(place) {
             return Some(taken);
         }
         poll_fn(|cx| {
@@ -134,26 +144,26 @@ impl Connection {
     /// Sends a request, waits for the answer, counts it, and says whether the connection can go on.
     async fn exchange(
         &mut self,
-        shard: &Shard,
+        desk: &Desk,
         mailbox: &Mailbox,
         taken: Taken,
         limit: Duration,
     ) -> bool {
         let written = self.stamps.expect();
-        self.exchange_from(shard, mailbox, taken, limit, &written).await
+        self.exchange_from(desk, mailbox, taken, limit, &written).await
     }
 
     /// The same with a place for the time of the first byte.
     async fn exchange_from(
         &mut self,
-        shard: &Shard,
+        desk: &Desk,
         mailbox: &Mailbox,
         taken: Taken,
         limit: Duration,
         written: &Written,
     ) -> bool {
         mailbox.begin(taken, written);
-        let request = shard.plan.request.request();
+        let request = desk.plan.request.request();
         let answer = tokio::time::timeout(limit, self.answer(request)).await;
         mailbox.end();
         let failed = |kind, status, words, end| Fate::Failed {
@@ -165,18 +175,18 @@ impl Connection {
         };
         let last = self.stamps.last_read();
         let fate = match &answer {
-            Ok(Ok(status)) if shard.plan.request.expects(*status) => {
+            Ok(Ok(status)) if desk.plan.request.expects(*status) => {
                 // Nothing can be read of an answer before the request was written.
                 Fate::Answered { written: written.get().unwrap_or(last), last }
             }
             Ok(Ok(status)) => failed(FailureKind::Status, Some(status.as_u16()), None, last),
             Ok(Err(error)) => {
                 let Failure { kind, words } = Failure::of_exchange(error);
-                failed(kind, None, words, shard.clock.now())
+                failed(kind, None, words, desk.clock.now())
             }
-            Err(_) => failed(FailureKind::TimedOut, None, None, shard.clock.now()),
+            Err(_) => failed(FailureKind::TimedOut, None, None, desk.clock.now()),
         };
-        shard.count(taken, fate);
+        desk.count(taken, fate);
         matches!(answer, Ok(Ok(_)))
     }
 

@@ -2,6 +2,7 @@
 
 mod clock;
 mod connection;
+mod desk;
 mod failure;
 mod mailbox;
 mod pacer;

@@ -10,11 +10,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::clock::Clock;
 
-/// What all connections can do.
-pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin {}
-
-impl<T: AsyncRead + AsyncWrite + Unpin> Stream for T {}
-
 /// When a request's first byte was written; nothing before.
 pub(crate) type Written = Rc<Cell<Option<u64>>>;
 
@@ -50,18 +45,18 @@ impl Stamps {
 }
 
 /// A stream with stamps.
-pub(crate) struct Stamped {
-    stream: Box<dyn Stream>,
+pub(crate) struct Stamped<S> {
+    stream: S,
     stamps: Rc<Stamps>,
 }
 
-impl Stamped {
-    pub(crate) fn new(stream: Box<dyn Stream>, stamps: Rc<Stamps>) -> Self {
+impl<S> Stamped<S> {
+    pub(crate) fn new(stream: S, stamps: Rc<Stamps>) -> Self {
         Self { stream, stamps }
     }
 }
 
-impl AsyncRead for Stamped {
+impl<S: AsyncRead + Unpin> AsyncRead for Stamped<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -76,7 +71,7 @@ impl AsyncRead for Stamped {
     }
 }
 
-impl AsyncWrite for Stamped {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stamped<S> {
     /// The time is taken before the write: the kernel may deliver the bytes, and the server may answer, before it returns.
     fn poll_write(
         mut self: Pin<&mut Self>,
@@ -127,7 +122,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let (near, mut far) = tokio::io::duplex(64);
         let stamps = Stamps::new(Clock::starting_in(0));
-        let mut stamped = Stamped::new(Box::new(near), Rc::clone(&stamps));
+        let mut stamped = Stamped::new(near, Rc::clone(&stamps));
         runtime.block_on(async {
             stamped.write_all(b"nobody expects this").await.unwrap();
             let (one, two) = (stamps.expect(), stamps.expect());
