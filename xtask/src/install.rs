@@ -41,6 +41,7 @@ const NEEDS: &[Need] = &[
     Need { program: "slurmd", package: "slurmd" },
     // A server that tests of `becalm load` load; Debian's starts one of its own, which they leave alone.
     Need { program: "nginx", package: "nginx-light" },
+    Need { program: "openssl", package: "openssl" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
     // out of the path, but this one of its package is in it.
     Need { program: "pg_lsclusters", package: "postgresql" },

@@ -12,6 +12,7 @@
 mod document;
 mod engine;
 mod fidelity;
+mod here;
 mod log;
 mod measure;
 mod pool;
@@ -24,7 +25,8 @@ mod tally;
 
 pub use document::{About, document};
 pub use engine::{
-    Live, LoadError, Loaded, Plan, RequestError, Target, TargetError, Template, Wanted, load,
+    Live, LoadError, Loaded, Plan, Protocol, RequestError, Target, TargetError, Template, TlsError,
+    Trusted, Wanted, Way, load,
 };
 pub use fidelity::{Observed, judge};
 pub use log::{seconds_csv, write_log};

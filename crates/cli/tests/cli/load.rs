@@ -209,17 +209,22 @@ fn free_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Loads a real server, which is to answer everything.
-fn answers_everything(mut command: Command, port: u16) {
-    let env = env();
+/// Starts a real server and waits until it listens.
+fn start(mut command: Command, port: u16) -> Server {
     let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let process = process.spawn().unwrap();
-    let url = format!("http://127.0.0.1:{port}/");
-    let server = Server { process, url };
+    let server =
+        Server { process: process.spawn().unwrap(), url: format!("http://127.0.0.1:{port}/") };
     wait_until("the server listens", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-    let (document, _) = loaded(&env, &server.url, &["--rate", "50", "--duration", "1s"]);
-    assert_eq!(document["counts"]["errors"], 0, "{}", document["errors"]);
-    assert_eq!(document["counts"]["unsent"], 0);
+    server
+}
+
+/// Loads a server, which is to answer everything.
+#[track_caller]
+fn answers_everything(url: &str, arguments: &[&str]) {
+    let arguments = [&["--rate", "50", "--duration", "1s"], arguments].concat();
+    let (document, _) = loaded(&env(), url, &arguments);
+    assert_eq!(document["counts"]["errors"], 0, "{arguments:?}: {}", document["errors"]);
+    assert_eq!(document["counts"]["unsent"], 0, "{arguments:?}");
 }
 
 #[test]
@@ -235,29 +240,63 @@ fn pythons_server_is_loaded_which_closes_every_connection() {
     let mut command = Command::new("python3");
     command.args(["-m", "http.server", "--bind", "127.0.0.1", &port.to_string()]);
     command.current_dir(folder.path());
-    answers_everything(command, port);
+    let server = start(command, port);
+    answers_everything(&server.url, &[]);
 }
 
 #[test]
-fn nginx_is_loaded() {
+fn nginx_is_loaded_with_and_without_tls_and_http2() {
+    let name = "nginx_is_loaded_with_and_without_tls_and_http2";
     let nginx =
         ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| Path::new(path).exists());
     let Some(nginx) = nginx else {
-        return skipped("nginx_is_loaded: nginx is not installed");
+        return skipped(&format!("{name}: nginx is not installed"));
     };
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().display();
-    let port = free_port();
+    let certificate = Command::new("openssl")
+        .args(
+            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key -out cert"
+                .split(' '),
+        )
+        .args([
+            "-addext",
+            "subjectAltName=DNS:localhost",
+            "-addext",
+            "basicConstraints=critical,CA:FALSE",
+        ])
+        .current_dir(folder.path())
+        .output();
+    if !certificate.is_ok_and(|output| output.status.success()) {
+        return skipped(&format!("{name}: openssl is not installed"));
+    }
+    let [plain, secure] = [free_port(), free_port()];
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
         .map(|name| format!("{name}_temp_path {place}/{name};"))
         .join("\n");
     let configuration = format!(
         "daemon off;\nmaster_process off;\npid {place}/pid;\nerror_log /dev/null;\nevents {{}}\nhttp {{\naccess_log off;\n\
-         {temporary}\nserver {{ listen 127.0.0.1:{port}; location / {{ return 200 'ok'; }} }}\n}}\n"
+         {temporary}\nserver {{ listen 127.0.0.1:{plain}; listen 127.0.0.1:{secure} ssl http2;\n\
+         ssl_certificate {place}/cert; ssl_certificate_key {place}/key;\n\
+         location / {{ return 200 'ok'; }} }}\n}}\n"
     );
     let file = folder.path().join("nginx.conf");
     std::fs::write(&file, configuration).unwrap();
     let mut command = Command::new(nginx);
     command.arg("-p").arg(folder.path()).arg("-c").arg(file);
-    answers_everything(command, port);
+    let server = start(command, plain);
+    let cert = folder.path().join("cert");
+    let cert = cert.to_str().unwrap();
+    answers_everything(&server.url, &[]);
+    answers_everything(&server.url, &["--new-connections"]);
+    let secure = format!("https://127.0.0.1:{secure}/");
+    answers_everything(&secure, &["--insecure"]);
+    answers_everything(&secure, &["--insecure", "--http2"]);
+    answers_everything(&secure.replace("127.0.0.1", "localhost"), &["--cacert", cert, "--http2"]);
+    // Nobody has signed it, and it is for another name.
+    for arguments in [&[][..], &["--cacert", cert]] {
+        let arguments = [&["--rate", "50", "--duration", "200ms"], arguments].concat();
+        let (document, code) = loaded(&env(), &secure, &arguments);
+        assert_eq!((code, document["errors"][0]["kind"].as_str()), (4, Some("tls")));
+    }
 }

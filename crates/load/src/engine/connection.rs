@@ -1,5 +1,6 @@
-//! One connection: it is opened, carries one request after the other, and ends.
+//! A connection: it is opened, carries requests, in one place or in several at the same time, and ends.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -11,54 +12,89 @@ use becalm_model::load::FailureKind;
 use bytes::Bytes;
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use hyper::client::conn::http1::{self, SendRequest};
+use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
+use tokio::task::spawn_local;
 
 use super::desk::Desk;
 use super::failure::Failure;
 use super::mailbox::Mailbox;
 use super::stamped::{Stamped, Stamps, Written};
-use super::target::Place;
+use super::target::{Place, Protocol};
+use crate::here::Here;
 use crate::pool::Taken;
 use crate::tally::Fate;
 
-/// What reads and writes for hyper; it is done when the connection ends.
-type Driver = Pin<Box<dyn Future<Output = hyper::Result<()>>>>;
-
-/// An open connection.
+/// One place of an open connection; with HTTP/1.1 the connection itself.
 struct Connection {
-    sender: SendRequest<Full<Bytes>>,
-    /// Nothing once the connection has ended: what waits for an answer learns of that when the driver is gone.
-    driver: Option<Driver>,
+    sender: Sender,
+    driver: Driver,
     stamps: Rc<Stamps>,
+}
+
+/// Where requests go in.
+enum Sender {
+    Http1(http1::SendRequest<Full<Bytes>>),
+    Http2(http2::SendRequest<Full<Bytes>>),
+}
+
+/// What reads and writes for hyper, until the connection ends.
+enum Driver {
+    /// In the task of its only place. Nothing once the connection has ended: what waits for an answer learns of that when
+    /// the driver is gone.
+    Here(Option<Pin<Box<dyn Future<Output = hyper::Result<()>>>>>),
+    /// In a task of its own, which says when the connection has ended.
+    Elsewhere(Rc<Cell<bool>>),
 }
 
 /// Opens a connection and lets it carry requests until it ends.
 pub(super) async fn carry(desk: Rc<Desk>, number: usize) {
-    let mut connection = match open(&desk).await {
+    let connection = match open(&desk, number).await {
         Ok(connection) => connection,
         Err(failure) => return desk.not_opened(&failure),
     };
     desk.opened();
-    let mailbox = desk.move_in(number);
-    // One that ends before it has carried anything does not end for want of use.
-    let mut has_carried = false;
-    while let Some(taken) = connection.next(&desk, &mailbox, number).await {
-        if connection.driver.is_none() && has_carried {
-            desk.put_back(taken);
-            break;
+    let has_carried = Rc::new(Cell::new(false));
+    let mut places = desk.places_of(number);
+    let first = places.next();
+    let others: Vec<_> = places
+        .filter_map(|place| {
+            let (desk, has_carried) = (Rc::clone(&desk), Rc::clone(&has_carried));
+            Some(spawn_local(carry_in(desk, place, connection.another()?, has_carried)))
+        })
+        .collect();
+    if let Some(place) = first {
+        carry_in(Rc::clone(&desk), place, connection, has_carried).await;
+    }
+    for other in others {
+        let _ = other.await;
+    }
+    desk.closed(number);
+}
+
+/// Carries requests in one place until the connection ends.
+async fn carry_in(
+    desk: Rc<Desk>,
+    place: usize,
+    mut connection: Connection,
+    has_carried: Rc<Cell<bool>>,
+) {
+    let mailbox = desk.move_in(place);
+    while let Some(taken) = connection.next(&desk, &mailbox, place).await {
+        // One that ends before it has carried anything does not end for want of use.
+        if connection.has_ended() && has_carried.get() {
+            return desk.put_back(taken);
         }
         let limit = desk.plan.time_limit;
         let stays =
             connection.exchange(&desk, &mailbox, taken, limit).await && connection.is_ready().await;
         if !stays {
-            break;
+            return;
         }
-        has_carried = true;
+        has_carried.set(true);
     }
-    desk.closed(number);
 }
 
 /// Opens a connection for each request, in one place of the pool.
@@ -76,7 +112,7 @@ pub(super) async fn carry_each(desk: Rc<Desk>, number: usize) {
         mailbox.begin(taken, &written);
         let limit = desk.plan.time_limit;
         let began = tokio::time::Instant::now();
-        match open(&desk).await {
+        match open(&desk, number).await {
             Ok(mut connection) => {
                 desk.count_connection();
                 let left = limit.saturating_sub(began.elapsed());
@@ -91,13 +127,13 @@ pub(super) async fn carry_each(desk: Rc<Desk>, number: usize) {
     }
 }
 
-async fn open(desk: &Desk) -> Result<Connection, Failure> {
+async fn open(desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure> {
     let opening = tokio::time::timeout(desk.plan.time_limit, async {
         match &desk.plan.target.place {
             Place::Tcp(address) => {
-                over(TcpStream::connect(address).await.and_then(quick), desk).await
+                over(TcpStream::connect(address).await.and_then(quick), desk, number).await
             }
-            Place::Unix(path) => over(UnixStream::connect(path).await, desk).await,
+            Place::Unix(path) => over(UnixStream::connect(path).await, desk, number).await,
         }
     });
     opening.await.unwrap_or_else(|_| Err(Failure::new(FailureKind::TimedOut)))
@@ -109,29 +145,100 @@ fn quick(stream: TcpStream) -> io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// Speaks HTTP over a stream.
-async fn over<S>(stream: io::Result<S>, desk: &Desk) -> Result<Connection, Failure>
+/// Agrees on TLS, if that is asked for, and speaks HTTP over a stream.
+async fn over<S>(
+    stream: io::Result<S>,
+    desk: &Rc<Desk>,
+    number: usize,
+) -> Result<Connection, Failure>
 where
     S: AsyncRead + AsyncWrite + Unpin + 'static,
 {
     let stream = stream.map_err(|error| Failure::of_connecting(&error))?;
+    match &desk.plan.target.tls {
+        None => speak(stream, desk, number).await,
+        Some(tls) => {
+            let agreed = tls.connector.connect(tls.name.clone(), stream).await;
+            speak(agreed.map_err(|error| Failure::of_tls(&error))?, desk, number).await
+        }
+    }
+}
+
+async fn speak<S>(stream: S, desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure>
+where
+    S: AsyncRead + AsyncWrite + Unpin + 'static,
+{
     let stamps = Stamps::new(desk.clock);
     let io = TokioIo::new(Stamped::new(stream, Rc::clone(&stamps)));
-    let (sender, driver) =
-        http1::handshake(io).await.map_err(|error| Failure::of_exchange(&error))?;
-    Ok(Connection { sender, driver: Some(Box::pin(driver)), stamps })
+    let failed = |error: hyper::Error| Failure::of_exchange(&error);
+    let (sender, driver) = match desk.plan.target.protocol {
+        Protocol::Http1 => {
+            let (sender, driver) = http1::handshake(io).await.map_err(failed)?;
+            (Sender::Http1(sender), Driver::Here(Some(Box::pin(driver))))
+        }
+        Protocol::Http2 => {
+            let (sender, driver) = http2::handshake(Here, io).await.map_err(failed)?;
+            let has_ended = Rc::new(Cell::new(false));
+            let (desk, ended) = (Rc::clone(desk), Rc::clone(&has_ended));
+            spawn_local(async move {
+                // Requests that are under way learn of its end from hyper, and the others here.
+                let _ = driver.await;
+                ended.set(true);
+                desk.wake(number);
+            });
+            (Sender::Http2(sender), Driver::Elsewhere(has_ended))
+        }
+    };
+    Ok(Connection { sender, driver, stamps })
+}
+
+impl Driver {
+    /// Lets a connection read and write what it can; says whether it has ended.
+    fn drive(&mut self, cx: &mut Context<'_>) -> bool {
+        match self {
+            Self::Here(driver) => {
+                if driver.as_mut().is_some_and(|driver| driver.as_mut().poll(cx).is_ready()) {
+                    *driver = None;
+                }
+                driver.is_none()
+            }
+            Self::Elsewhere(has_ended) => has_ended.get(),
+        }
+    }
 }
 
 impl Connection {
+    /// Returns another place of the same connection, if it has several.
+    fn another(&self) -> Option<Self> {
+        match (&self.sender, &self.driver) {
+            (Sender::Http2(sender), Driver::Elsewhere(has_ended)) => Some(Self {
+                sender: Sender::Http2(sender.clone()),
+                driver: Driver::Elsewhere(Rc::clone(has_ended)),
+                stamps: Rc::clone(&self.stamps),
+            }),
+            _ => None,
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        match &self.driver {
+            Driver::Here(driver) => driver.is_none(),
+            Driver::Elsewhere(has_ended) => has_ended.get(),
+        }
+    }
+
     /// Waits for the next request; none comes to one that has ended.
     async fn next(&mut self, desk: &Desk, mailbox: &Mailbox, place: usize) -> Option<Taken> {
+        if self.has_ended() {
+            return None;
+        }
         if let Some(taken) = desk.next_for(place) {
             return Some(taken);
         }
         poll_fn(|cx| {
             let next = mailbox.poll_next(cx);
             // It may have ended meanwhile, which shows now at the latest.
-            let has_ended = drive(&mut self.driver, cx);
+            let has_ended = self.driver.drive(cx);
             match next {
                 Poll::Ready(taken) => Poll::Ready(Some(taken)),
                 Poll::Pending if has_ended => Poll::Ready(None),
@@ -187,14 +294,21 @@ impl Connection {
             Err(_) => failed(FailureKind::TimedOut, None, None, desk.clock.now()),
         };
         desk.count(taken, fate);
-        matches!(answer, Ok(Ok(_)))
+        match &self.sender {
+            Sender::Http1(_) => matches!(answer, Ok(Ok(_))),
+            // The others go on; if the connection has ended, that shows before the next one.
+            Sender::Http2(_) => true,
+        }
     }
 
     /// Sends a request and reads the whole answer.
     async fn answer(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<StatusCode> {
         let Self { sender, driver, .. } = self;
         let exchange = async {
-            let response = sender.send_request(request).await?;
+            let response = match sender {
+                Sender::Http1(sender) => sender.send_request(request).await?,
+                Sender::Http2(sender) => sender.send_request(request).await?,
+            };
             let status = response.status();
             let mut body = response.into_body();
             while let Some(frame) = body.frame().await {
@@ -208,7 +322,7 @@ impl Connection {
             if let Poll::Ready(answer) = exchange.as_mut().poll(cx) {
                 return Poll::Ready(answer);
             }
-            drive(driver, cx);
+            driver.drive(cx);
             exchange.as_mut().poll(cx)
         })
         .await
@@ -217,19 +331,15 @@ impl Connection {
     /// Waits until it can take another request; says whether it can.
     async fn is_ready(&mut self) -> bool {
         poll_fn(|cx| {
-            if drive(&mut self.driver, cx) {
+            if self.driver.drive(cx) {
                 return Poll::Ready(false);
             }
-            self.sender.poll_ready(cx).map(|ready| ready.is_ok())
+            let ready = match &mut self.sender {
+                Sender::Http1(sender) => sender.poll_ready(cx),
+                Sender::Http2(sender) => sender.poll_ready(cx),
+            };
+            ready.map(|ready| ready.is_ok())
         })
         .await
     }
-}
-
-/// Lets a connection read and write what it can; says whether it has ended.
-fn drive(driver: &mut Option<Driver>, cx: &mut Context<'_>) -> bool {
-    if driver.as_mut().is_some_and(|driver| driver.as_mut().poll(cx).is_ready()) {
-        *driver = None;
-    }
-    driver.is_none()
 }

@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,6 +25,8 @@ pub(super) struct Desk {
     book: RefCell<Book>,
     mailboxes: RefCell<HashMap<usize, Rc<Mailbox>>>,
     connections: Cell<u64>,
+    /// Whether there ever was one.
+    has_opened: Cell<bool>,
     /// Another connection may be wanted.
     changed: Notify,
 }
@@ -31,13 +34,15 @@ pub(super) struct Desk {
 impl Desk {
     /// Makes one for a thread that may have `limit` connections.
     pub(super) fn new(plan: Arc<Plan>, clock: Clock, limit: usize) -> Rc<Self> {
+        let pool = RefCell::new(Pool::new(limit, plan.width()));
         Rc::new(Self {
             plan,
             clock,
-            pool: RefCell::new(Pool::new(limit, 1)),
+            pool,
             book: RefCell::default(),
             mailboxes: RefCell::default(),
             connections: Cell::new(0),
+            has_opened: Cell::new(false),
             changed: Notify::new(),
         })
     }
@@ -78,6 +83,7 @@ impl Desk {
 
     pub(super) fn count_connection(&self) {
         self.connections.set(self.connections.get() + 1);
+        self.has_opened.set(true);
     }
 
     /// A connection could not be opened: the oldest request that waits fails with it, and those that wait too long.
@@ -101,10 +107,23 @@ impl Desk {
         self.changed.notify_one();
     }
 
-    pub(super) fn move_in(&self, number: usize) -> Rc<Mailbox> {
+    /// Returns the places of a connection.
+    pub(super) fn places_of(&self, number: usize) -> Range<usize> {
+        let width = self.plan.width();
+        number * width..(number + 1) * width
+    }
+
+    pub(super) fn move_in(&self, place: usize) -> Rc<Mailbox> {
         let mailbox = Rc::new(Mailbox::default());
-        self.mailboxes.borrow_mut().insert(number, Rc::clone(&mailbox));
+        self.mailboxes.borrow_mut().insert(place, Rc::clone(&mailbox));
         mailbox
+    }
+
+    /// Wakes the places of a connection that wait.
+    pub(super) fn wake(&self, number: usize) {
+        let mailboxes = self.mailboxes.borrow();
+        let all = self.places_of(number).filter_map(|place| mailboxes.get(&place));
+        all.for_each(|mailbox| mailbox.wake());
     }
 
     pub(super) fn next_for(&self, place: usize) -> Option<Taken> {
@@ -116,8 +135,15 @@ impl Desk {
     }
 
     pub(super) fn closed(&self, number: usize) {
-        self.pool.borrow_mut().closed(number);
-        self.mailboxes.borrow_mut().remove(&number);
+        let mut pool = self.pool.borrow_mut();
+        pool.closed(number);
+        for place in self.places_of(number) {
+            // A place that was given a request after it had ended has nobody who takes it.
+            let mailbox = self.mailboxes.borrow_mut().remove(&place);
+            if let Some(taken) = mailbox.and_then(|mailbox| mailbox.untaken()) {
+                pool.put_back(taken);
+            }
+        }
         self.changed.notify_one();
     }
 
@@ -130,11 +156,16 @@ impl Desk {
         self.pool.borrow_mut().give_up_due_before(due_before)
     }
 
-    /// Gives up everything that waits.
+    /// Gives up everything that waits. Where no connection was ever opened, that is the server's fault, and none of too few
+    /// connections.
     pub(super) fn give_up(&self) {
         let end = self.clock.now();
+        let is_connected = self.has_opened.get();
         while let Some(taken) = self.give_up_one(u64::MAX) {
-            self.count(taken, Fate::Unsent { end });
+            let kind = FailureKind::TimedOut;
+            let no_connection =
+                Fate::Failed { kind, status: None, words: None, written: None, end };
+            self.count(taken, if is_connected { Fate::Unsent { end } } else { no_connection });
         }
     }
 

@@ -27,10 +27,18 @@ impl Failure {
         Self { kind, words: Some(error.to_string()) }
     }
 
+    /// Takes the error of a connection on which TLS could not be agreed on.
+    pub(crate) fn of_tls(error: &io::Error) -> Self {
+        Self { kind: FailureKind::Tls, words: Some(error.to_string()) }
+    }
+
     /// Takes the error of an exchange.
     pub(crate) fn of_exchange(error: &hyper::Error) -> Self {
         let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-        let kind = if error.is_parse() {
+        let of_http2 = error.source().and_then(|source| source.downcast_ref::<h2::Error>());
+        // An error that this end noticed is one in what came; others are ends and resets.
+        let is_breach = of_http2.is_some_and(|error| error.is_library() && !error.is_io());
+        let kind = if error.is_parse() || is_breach {
             FailureKind::Garbage
         } else if let Some(source) = source {
             match source.kind() {

@@ -19,9 +19,19 @@ impl Mailbox {
     /// Gives it a request; it has none.
     pub(crate) fn give(&self, taken: Taken) {
         self.next.set(Some(taken));
+        self.wake();
+    }
+
+    /// Wakes whoever waits for one.
+    pub(crate) fn wake(&self) {
         if let Some(waker) = self.waker.borrow_mut().take() {
             waker.wake();
         }
+    }
+
+    /// Takes back a request that nobody has taken.
+    pub(crate) fn untaken(&self) -> Option<Taken> {
+        self.next.take()
     }
 
     /// Takes the request that was given.

@@ -10,6 +10,7 @@ mod shard;
 mod stamped;
 mod target;
 mod threads;
+mod tls;
 
 use std::io;
 use std::sync::Arc;
@@ -27,7 +28,8 @@ use crate::schedule::Schedule;
 use crate::seconds::{ClosedSecond, Collector, Counted};
 use crate::tally::Tally;
 
-pub use target::{RequestError, Target, TargetError, Template, Wanted};
+pub use target::{Protocol, RequestError, Target, TargetError, Template, Wanted, Way};
+pub use tls::{TlsError, Trusted};
 
 /// Until the first request is due: enough to open a few connections.
 const BEFORE_THE_START: u64 = 50_000_000;
@@ -51,6 +53,8 @@ pub struct Plan {
     pub time_limit: Duration,
     /// The most connections at the same time.
     pub connections: usize,
+    /// The most requests at the same time on one connection of HTTP/2.
+    pub streams: usize,
     /// Whether each request opens a connection of its own.
     pub new_connections: bool,
     /// Threads that send; at most as many as there may be connections.
@@ -61,6 +65,14 @@ impl Plan {
     /// Returns how many threads send.
     fn senders(&self) -> usize {
         self.threads.clamp(1, self.connections.max(1))
+    }
+
+    /// Returns how many requests a connection carries at a time.
+    fn width(&self) -> usize {
+        match self.target.protocol {
+            Protocol::Http1 => 1,
+            Protocol::Http2 => self.streams.max(1),
+        }
     }
 
     /// Returns how many of the connections a thread may have.

@@ -4,6 +4,7 @@ use std::io;
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
+use super::tls::{Tls, TlsError, Trusted};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
@@ -14,7 +15,41 @@ use http_body_util::Full;
 pub struct Target {
     /// As it was given.
     pub uri: Uri,
+    /// What connections speak.
+    pub protocol: Protocol,
     pub(crate) place: Place,
+    pub(crate) tls: Option<Tls>,
+}
+
+/// What a connection speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Protocol {
+    /// HTTP/1.1: one request after the other.
+    #[default]
+    Http1,
+    /// HTTP/2: several at the same time; without TLS from the first byte on.
+    Http2,
+}
+
+impl Protocol {
+    /// Returns its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Http1 => "HTTP/1.1",
+            Self::Http2 => "HTTP/2",
+        }
+    }
+}
+
+/// How a target is reached, beside its URL.
+#[derive(Debug, Clone, Default)]
+pub struct Way {
+    /// A socket of Unix in place of the host's address.
+    pub unix_socket: Option<PathBuf>,
+    /// What connections speak.
+    pub protocol: Protocol,
+    /// Whose certificates are good.
+    pub trusted: Trusted,
 }
 
 #[derive(Debug, Clone)]
@@ -35,7 +70,7 @@ pub enum TargetError {
         error: http::uri::InvalidUri,
     },
     /// It has another scheme.
-    #[error("`{0}` does not begin with http://")]
+    #[error("`{0}` does not begin with http:// or https://")]
     Scheme(String),
     /// There is no host in it.
     #[error("`{0}` names no host")]
@@ -48,32 +83,40 @@ pub enum TargetError {
         /// What the system says.
         error: io::Error,
     },
+    /// TLS cannot be used with it.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
 }
 
 impl Target {
     /// Reads a URL, and looks up the address of its host, unless the requests go through a socket of Unix.
-    pub fn new(url: &str, unix_socket: Option<PathBuf>) -> Result<Self, TargetError> {
+    pub fn new(url: &str, way: Way) -> Result<Self, TargetError> {
+        let Way { unix_socket, protocol, trusted } = way;
         let uri: Uri =
             url.parse().map_err(|error| TargetError::Url { url: url.to_owned(), error })?;
-        if uri.scheme_str() != Some("http") {
-            return Err(TargetError::Scheme(url.to_owned()));
-        }
+        let is_tls = match uri.scheme_str() {
+            Some("http") => false,
+            Some("https") => true,
+            _ => return Err(TargetError::Scheme(url.to_owned())),
+        };
         let host = uri.host().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| TargetError::Host(url.to_owned()))?;
+        // An address of IPv6 is in brackets in a URL.
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        let tls = if is_tls { Some(Tls::new(host, protocol, &trusted)?) } else { None };
+        let usual = if is_tls { 443 } else { 80 };
         let place = match unix_socket {
             Some(path) => Place::Unix(path),
-            None => Place::Tcp(address(host, uri.port_u16().unwrap_or(80))?),
+            None => Place::Tcp(address(host, uri.port_u16().unwrap_or(usual))?),
         };
-        Ok(Self { uri, place })
+        Ok(Self { uri, protocol, place, tls })
     }
 }
 
 /// Returns the first address of a host.
 fn address(host: &str, port: u16) -> Result<SocketAddr, TargetError> {
-    // An address of IPv6 is in brackets in a URL.
-    let plain = host.trim_start_matches('[').trim_end_matches(']');
     let failed = |error| TargetError::Lookup { host: host.to_owned(), error };
-    let mut found = (plain, port).to_socket_addrs().map_err(failed)?;
+    let mut found = (host, port).to_socket_addrs().map_err(failed)?;
     found.next().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
 }
 
@@ -125,8 +168,10 @@ impl Template {
                 header.ok_or_else(|| RequestError::Header(format!("{name}: {value}")))?;
             headers.append(name, value);
         }
+        let is_http1 = target.protocol == Protocol::Http1;
         let authority = target.uri.authority().map_or("", http::uri::Authority::as_str);
         if let Ok(host) = HeaderValue::from_str(authority)
+            && is_http1
             && !headers.contains_key(HOST)
         {
             headers.insert(HOST, host);
@@ -144,7 +189,12 @@ impl Template {
                 "" => Method::GET,
                 given => given.parse().map_err(|_| RequestError::Method(method.clone()))?,
             },
-            uri: path.map_or_else(|| Uri::from_static("/"), Uri::from),
+            // HTTP/2 has scheme and host in fields of its own, which hyper takes from here.
+            uri: match path {
+                _ if !is_http1 => target.uri.clone(),
+                Some(path) => Uri::from(path),
+                None => Uri::from_static("/"),
+            },
             headers,
             body: body.into(),
             expected: expected.into_iter().map(status).collect::<Result<_, _>>()?,
@@ -180,20 +230,27 @@ mod tests {
 
     #[test]
     fn a_url_has_a_scheme_and_a_host() {
-        let error = |url| Target::new(url, None).unwrap_err().to_string();
+        let error = |url| Target::new(url, Way::default()).unwrap_err().to_string();
         assert!(error("ftp://x/").contains("http://"));
         assert!(error("/path").contains("http://"));
         assert!(error("http://a b/").contains("not a URL"));
-        let target = Target::new("http://127.0.0.1:8080/a?b", None).unwrap();
+        let target = Target::new("http://127.0.0.1:8080/a?b", Way::default()).unwrap();
         assert!(matches!(target.place, Place::Tcp(address) if address.port() == 8080));
-        let target = Target::new("http://[::1]/", None).unwrap();
+        let target = Target::new("http://[::1]/", Way::default()).unwrap();
         assert!(matches!(target.place, Place::Tcp(address) if address.is_ipv6()));
-        let target = Target::new("http://any/", Some("/run/x".into())).unwrap();
-        assert!(matches!(target.place, Place::Unix(_)));
+        let target = Target::new(
+            "http://any/",
+            Way { unix_socket: Some("/run/x".into()), ..Way::default() },
+        )
+        .unwrap();
+        assert!(matches!(target.place, Place::Unix(_)) && target.tls.is_none());
+        let target = Target::new("https://127.0.0.1/", Way::default()).unwrap();
+        assert!(matches!(target.place, Place::Tcp(address) if address.port() == 443));
+        assert!(target.tls.is_some());
     }
 
     fn template(target: &str, wanted: Wanted) -> Result<Template, RequestError> {
-        Template::new(&Target::new(target, None).unwrap(), wanted)
+        Template::new(&Target::new(target, Way::default()).unwrap(), wanted)
     }
 
     #[test]

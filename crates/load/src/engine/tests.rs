@@ -23,6 +23,7 @@ fn plan(target: Target, schedule: Schedule) -> Plan {
         highest_rate: 1000.0,
         time_limit: Duration::from_secs(20),
         connections: 10,
+        streams: 4,
         new_connections: false,
         threads: 1,
     }
@@ -71,7 +72,7 @@ fn each(answer: &'static [u8]) -> impl Fn(TcpStream) + Send + Sync {
 }
 
 fn target(address: SocketAddr) -> Target {
-    Target::new(&format!("http://{address}/"), None).unwrap()
+    Target::new(&format!("http://{address}/"), Way::default()).unwrap()
 }
 
 /// Asserts that all twenty requests fail in this way, and that no more than one way is listed.
@@ -121,7 +122,8 @@ fn a_server_that_refuses_is_told_as_that() {
 #[test]
 fn a_socket_that_is_not_there_is_told_as_unreachable() {
     let folder = tempfile::tempdir().unwrap();
-    let target = Target::new("http://localhost/", Some(folder.path().join("none"))).unwrap();
+    let way = Way { unix_socket: Some(folder.path().join("none")), ..Way::default() };
+    let target = Target::new("http://localhost/", way).unwrap();
     all_fail(plan(target, few()), FailureKind::Unreachable, None);
 }
 
@@ -254,17 +256,72 @@ fn the_server_of_known_truth_answers_no_earlier_than_it_is_to() {
             let (workers, stalls, seed) = (2, None, 1);
             let options = Options { at, service, workers, stalls, busy, answer_bytes, seed };
             let server = Server::start(&options).unwrap();
-            let socket = match server.at() {
+            let unix_socket = match server.at() {
                 Listening::Unix(path) => Some(path.clone()),
                 Listening::Tcp(_) => None,
             };
-            let target = Target::new(&server.url(), socket).unwrap();
-            let loaded = run(plan(target, few()));
-            assert_eq!(loaded.total.counts.answered, 20, "{:?}", loaded.total.failed());
-            assert_eq!(server.answered(), 20);
-            let least = loaded.total.service.quantile(0.001).unwrap().value;
-            assert!(least >= 0.002, "{least}");
+            for (protocol, answered) in [(Protocol::Http1, 20), (Protocol::Http2, 40)] {
+                let unix_socket = unix_socket.clone();
+                let way = Way { unix_socket, protocol, ..Way::default() };
+                let target = Target::new(&server.url(), way).unwrap();
+                let loaded = run(plan(target, few()));
+                assert_eq!(loaded.total.counts.answered, 20, "{:?}", loaded.total.failed());
+                assert_eq!(server.answered(), answered);
+                let least = loaded.total.service.quantile(0.001).unwrap().value;
+                assert!(least >= 0.002, "{least}");
+            }
         }
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the socket is gone");
+}
+
+#[test]
+fn failures_of_http2_have_the_same_kinds() {
+    let way = || Way { protocol: Protocol::Http2, ..Way::default() };
+    let target = |address| Target::new(&format!("http://{address}/"), way()).unwrap();
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    all_fail(plan(target(nobody), few()), FailureKind::Refused, None);
+    all_fail(plan(target(server(drop)), few()), FailureKind::Closed, None);
+    // An answer of HTTP/1.1 has no frames.
+    let other = server(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    all_fail(plan(target(other), few()), FailureKind::Garbage, None);
+    let hangs = server(|mut stream| {
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    let time_limit = Duration::from_secs(1);
+    let plan = Plan { time_limit, ..plan(target(hangs), few()) };
+    all_fail(plan, FailureKind::TimedOut, None);
+}
+
+#[test]
+fn one_connection_of_http2_carries_several_requests_at_a_time() {
+    let at = Listening::Tcp("127.0.0.1:0".parse().unwrap());
+    let (service, workers) = (ServiceTime::Fixed(0.05), 20);
+    let (busy, answer_bytes, stalls, seed) = (Busy::Sleep, 10, None, 1);
+    let options = Options { at, service, workers, stalls, busy, answer_bytes, seed };
+    let server = Server::start(&options).unwrap();
+    let way = Way { protocol: Protocol::Http2, ..Way::default() };
+    let target = Target::new(&server.url(), way).unwrap();
+    let at_once = Schedule::of_times(vec![0; 20]);
+    let counts = run(Plan { connections: 1, streams: 20, ..plan(target, at_once) }).total.counts;
+    assert_eq!((counts.answered, counts.connections, counts.starved), (20, 1, 0));
+}
+
+#[test]
+fn a_server_without_tls_is_told_as_that() {
+    let target = |address| Target::new(&format!("https://{address}/"), Way::default()).unwrap();
+    let address = server(|mut stream| {
+        let _ = stream.write_all(OK);
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    all_fail(plan(target(address), few()), FailureKind::Tls, None);
+    // One that says nothing.
+    let hangs = server(|mut stream| {
+        let _ = std::io::copy(&mut stream, &mut std::io::sink());
+    });
+    let time_limit = Duration::from_secs(1);
+    all_fail(Plan { time_limit, ..plan(target(hangs), few()) }, FailureKind::TimedOut, None);
 }

@@ -1,4 +1,4 @@
-//! The server: it answers every request of HTTP, when its queue says so.
+//! The server: it answers every request of HTTP/1.1 and HTTP/2, when its queue says so.
 
 use std::convert::Infallible;
 use std::io;
@@ -14,10 +14,10 @@ use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local};
@@ -25,6 +25,7 @@ use tokio::task::{LocalSet, spawn_local};
 use super::alarm::Alarm;
 use super::truth::{Queue, ServiceTime, Stalls};
 use super::workers::Workers;
+use crate::here::Here;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,9 +202,29 @@ enum Work {
 
 impl Answers {
     async fn serve(self: Rc<Self>, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
-        let answer = service_fn(|request| Rc::clone(&self).answer(request));
         // A client that goes away is none of the server's business.
-        let _ = http1::Builder::new().serve_connection(TokioIo::new(stream), answer).await;
+        let _ = self.converse(stream).await;
+    }
+
+    /// Speaks the protocol that the client begins with.
+    async fn converse(
+        self: Rc<Self>,
+        mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
+    ) -> io::Result<()> {
+        /// What a connection of HTTP/2 begins with, and no method of HTTP/1.1.
+        const PREFACE: &[u8] = b"PRI";
+        let mut first = [0; PREFACE.len()];
+        stream.read_exact(&mut first).await?;
+        let answer = service_fn(|request| Rc::clone(&self).answer(request));
+        let (reader, writer) = tokio::io::split(stream);
+        let whole = tokio::io::join(first.as_slice().chain(reader), writer);
+        let whole = TokioIo::new(whole);
+        let ended = if first == PREFACE {
+            http2::Builder::new(Here).serve_connection(whole, answer).await
+        } else {
+            http1::Builder::new().serve_connection(whole, answer).await
+        };
+        ended.map_err(io::Error::other)
     }
 
     async fn answer(

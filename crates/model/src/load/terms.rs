@@ -13,6 +13,9 @@ pub struct LoadTerms {
     pub unix_socket: Option<String>,
     /// `HTTP/1.1` or `HTTP/2`.
     pub protocol: String,
+    /// The most requests at the same time on one connection of HTTP/2; absent for HTTP/1.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub streams: Option<u64>,
     /// The method.
     pub method: String,
     /// Bytes of each request's body.

@@ -115,7 +115,9 @@ fn terms(terms: &LoadTerms) -> String {
     let connections = if terms.new_connections {
         format!("a new connection for each request, {} at a time", terms.connections)
     } else {
-        format!("up to {}", counted_u64(terms.connections, "connection"))
+        let streams = terms.streams.map(|n| format!(" of {} each", counted_u64(n, "request")));
+        let connections = counted_u64(terms.connections, "connection");
+        format!("up to {connections}{}", streams.unwrap_or_default())
     };
     format!(
         "{} {}{through}, {}: {}{arrivals} for {}; {connections}, {}.",

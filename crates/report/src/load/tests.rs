@@ -24,6 +24,7 @@ fn terms() -> LoadTerms {
         url: "http://127.0.0.1:8080/".to_owned(),
         unix_socket: None,
         protocol: "HTTP/1.1".to_owned(),
+        streams: None,
         method: "GET".to_owned(),
         body_bytes: 0,
         expected_status: Vec::new(),

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::{
-    About, Live, Loaded, Plan, Target, TargetError, Template, Wanted, document, load,
+    About, Live, Loaded, Plan, Protocol, Target, TargetError, Template, Trusted, Wanted, Way,
+    document, load, seconds_csv, write_log,
 };
-use becalm_load::{seconds_csv, write_log};
 use becalm_machine::{SysRoot, read_facts};
 use becalm_model::load::{Arrivals, LoadRunDocument, LoadTerms, Objective};
 use becalm_model::parse_duration;
@@ -35,7 +35,7 @@ use crate::written::check_files;
 /// Guide: docs/LOAD.md
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Where the requests go: http://HOST:PORT/PATH
+    /// Where the requests go: http://HOST:PORT/PATH, or https
     url: String,
 
     /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
@@ -94,6 +94,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PATH", help_heading = "Connections")]
     unix_socket: Option<PathBuf>,
 
+    /// Speak HTTP/2, without TLS from the first byte on
+    #[arg(long, conflicts_with = "new_connections", help_heading = "Connections")]
+    http2: bool,
+
+    /// The most requests at the same time on one connection of HTTP/2
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Connections")]
+    streams: u32,
+
+    /// Also trust the authorities in this file (PEM)
+    #[arg(long, value_name = "FILE", help_heading = "Connections")]
+    cacert: Option<PathBuf>,
+
+    /// Take any certificate
+    #[arg(long, short = 'k', conflicts_with = "cacert", help_heading = "Connections")]
+    insecure: bool,
+
     /// Threads that send [default: half of the CPUs, at most 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Connections")]
     threads: Option<u32>,
@@ -138,7 +154,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             .chain([&args.report.export_html, &args.report.export_markdown])
             .flatten(),
     )?;
-    let target = Target::new(&args.url, args.unix_socket.clone()).map_err(no_target)?;
+    let target = Target::new(&args.url, args.way()?).map_err(no_target)?;
     let (timing, wanted) = (args.timing()?, args.wanted()?);
     let terms = args.terms(&timing, &wanted);
     let plan = args.plan(target, wanted, timing, &terms)?;
@@ -193,6 +209,19 @@ impl Args {
         Ok(Timing::of_rates(rate, self.duration, arrivals, seed))
     }
 
+    fn protocol(&self) -> Protocol {
+        if self.http2 { Protocol::Http2 } else { Protocol::Http1 }
+    }
+
+    fn way(&self) -> Result<Way, CommandError> {
+        let trusted = match &self.cacert {
+            Some(file) => Trusted::Also(files::read_bytes(file)?),
+            None if self.insecure => Trusted::Anybody,
+            None => Trusted::Public,
+        };
+        Ok(Way { unix_socket: self.unix_socket.clone(), protocol: self.protocol(), trusted })
+    }
+
     fn wanted(&self) -> Result<Wanted, CommandError> {
         let body = match (&self.body, &self.body_file) {
             (Some(text), _) => Some(text.clone().into_bytes()),
@@ -213,7 +242,8 @@ impl Args {
         LoadTerms {
             url: self.url.clone(),
             unix_socket: socket,
-            protocol: "HTTP/1.1".to_owned(),
+            protocol: self.protocol().name().to_owned(),
+            streams: self.http2.then(|| self.streams.into()),
             method: wanted.method.clone(),
             body_bytes: wanted.body.len() as u64,
             expected_status: wanted.expected.clone(),
@@ -244,6 +274,7 @@ impl Args {
             schedule: timing.schedule,
             time_limit: self.timeout,
             connections: self.connections as usize,
+            streams: self.streams as usize,
             new_connections: self.new_connections,
             threads: usize::try_from(terms.threads).unwrap_or(1),
         })
