@@ -5,6 +5,7 @@ mod decide;
 mod disturber;
 mod harnesses;
 mod import;
+mod load;
 mod overhead;
 mod probe;
 mod redo;
@@ -25,6 +26,7 @@ pub(crate) enum Bench {
     Decide(decide::Args),
     Harnesses(harnesses::Args),
     Import(import::Args),
+    Load(load::Args),
     Overhead(overhead::Args),
     Probe(probe::Args),
     Redo(redo::Args),
@@ -42,6 +44,7 @@ impl Bench {
             Self::Decide(args) => decide::run(args),
             Self::Harnesses(args) => harnesses::run(args),
             Self::Import(args) => import::run(args),
+            Self::Load(args) => load::run(args),
             Self::Overhead(args) => overhead::run(args),
             Self::Probe(args) => probe::run(args),
             Self::Redo(args) => redo::run(args),

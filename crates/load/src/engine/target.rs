@@ -39,6 +39,14 @@ impl Protocol {
             Self::Http2 => "HTTP/2",
         }
     }
+
+    /// Returns what it is called when TLS is agreed on.
+    fn in_tls(self) -> &'static [u8] {
+        match self {
+            Self::Http1 => b"http/1.1",
+            Self::Http2 => b"h2",
+        }
+    }
 }
 
 /// How a target is reached, beside its URL.
@@ -103,7 +111,7 @@ impl Target {
         let host = host.ok_or_else(|| TargetError::Host(url.to_owned()))?;
         // An address of IPv6 is in brackets in a URL.
         let host = host.trim_start_matches('[').trim_end_matches(']');
-        let tls = if is_tls { Some(Tls::new(host, protocol, &trusted)?) } else { None };
+        let tls = if is_tls { Some(Tls::new(host, protocol.in_tls(), &trusted)?) } else { None };
         let usual = if is_tls { 443 } else { 80 };
         let place = match unix_socket {
             Some(path) => Place::Unix(path),

@@ -15,8 +15,6 @@ use tokio_rustls::rustls::{
     ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
 };
 
-use super::target::Protocol;
-
 /// Whose certificates are good.
 #[derive(Debug, Clone, Default)]
 pub enum Trusted {
@@ -57,7 +55,8 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    pub(crate) fn new(host: &str, protocol: Protocol, trusted: &Trusted) -> Result<Self, TlsError> {
+    /// Makes a connection agree on TLS, and on a protocol by this name (ALPN).
+    pub(crate) fn new(host: &str, protocol: &[u8], trusted: &Trusted) -> Result<Self, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()?;
@@ -69,10 +68,7 @@ impl Tls {
             Trusted::Public => builder.with_root_certificates(roots(&[])?).with_no_client_auth(),
             Trusted::Also(pem) => builder.with_root_certificates(roots(pem)?).with_no_client_auth(),
         };
-        config.alpn_protocols = vec![match protocol {
-            Protocol::Http1 => b"http/1.1".to_vec(),
-            Protocol::Http2 => b"h2".to_vec(),
-        }];
+        config.alpn_protocols = vec![protocol.to_vec()];
         let name = ServerName::try_from(host.to_owned());
         let name = name.map_err(|_| TlsError::Name(host.to_owned()))?;
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), name })
@@ -139,14 +135,11 @@ mod tests {
 
     #[test]
     fn authorities_are_read_or_refused() {
-        assert!(Tls::new("localhost", Protocol::Http1, &Trusted::Public).is_ok());
-        assert!(Tls::new("127.0.0.1", Protocol::Http2, &Trusted::Anybody).is_ok());
+        assert!(Tls::new("localhost", b"http/1.1", &Trusted::Public).is_ok());
+        assert!(Tls::new("127.0.0.1", b"h2", &Trusted::Anybody).is_ok());
         let none = Trusted::Also(b"no certificate".to_vec());
-        let error = Tls::new("localhost", Protocol::Http1, &none).unwrap_err();
+        let error = Tls::new("localhost", b"http/1.1", &none).unwrap_err();
         assert!(matches!(error, TlsError::Authority(_)), "{error}");
-        assert!(matches!(
-            Tls::new("a b", Protocol::Http1, &Trusted::Public),
-            Err(TlsError::Name(_))
-        ));
+        assert!(matches!(Tls::new("a b", b"http/1.1", &Trusted::Public), Err(TlsError::Name(_))));
     }
 }
