@@ -26,7 +26,7 @@ use crate::measuring::interrupt;
 use crate::ui::Ui;
 use crate::written::check_files;
 
-/// Send requests to a server at a constant rate, whether or not it keeps up
+/// Load a server at a constant rate, whether or not it keeps up
 ///
 /// Each request has a time at which it is due. Response time counts from there to the last byte of the answer, service time
 /// from the first byte of the request, and lag is what lies between: it is the generator's, not the server's. If the lag is
