@@ -12,6 +12,7 @@
 mod document;
 mod engine;
 mod fidelity;
+mod files;
 mod here;
 mod log;
 mod measure;

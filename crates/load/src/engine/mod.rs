@@ -24,6 +24,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use self::clock::{Clock, measure_spin};
 use self::pacer::{Paced, pace};
+use crate::files::permit_connections;
 use crate::schedule::Schedule;
 use crate::seconds::{ClosedSecond, Collector, Counted};
 use crate::tally::Tally;
@@ -118,6 +119,16 @@ pub enum LoadError {
     /// The system gave no thread, or none of what its loop needs.
     #[error("cannot start the threads that send: {0}")]
     Threads(#[from] io::Error),
+    /// There may not be as many open files as connections.
+    #[error(
+        "{wanted} connections need more open files than this process may have; it may have {possible}"
+    )]
+    Files {
+        /// Connections that were asked for.
+        wanted: u64,
+        /// Connections that are possible.
+        possible: u64,
+    },
 }
 
 /// What a thread tells.
@@ -133,6 +144,11 @@ pub fn load(
     interrupt: &Interrupt,
     live: &mut dyn FnMut(&Live<'_>),
 ) -> Result<Loaded, LoadError> {
+    let wanted = plan.connections as u64;
+    let possible = permit_connections(wanted)?;
+    if possible < wanted {
+        return Err(LoadError::Files { wanted, possible });
+    }
     let spin = std::thread::spawn(measure_spin).join().unwrap_or(0);
     // Half of a gap at most, so that the pacer has a rest at any rate.
     let half_gap = 0.5e9 / plan.highest_rate.max(f64::MIN_POSITIVE);

@@ -25,6 +25,7 @@ use tokio::task::{LocalSet, spawn_local};
 use super::alarm::Alarm;
 use super::truth::{Queue, ServiceTime, Stalls};
 use super::workers::Workers;
+use crate::files::permit_connections;
 use crate::here::Here;
 
 /// Where a server listens.
@@ -76,6 +77,10 @@ pub struct Server {
 impl Server {
     /// Starts one.
     pub fn start(options: &Options) -> io::Result<Self> {
+        /// More than any generator opens by default.
+        const CONNECTIONS: u64 = 10_000;
+        // With fewer it serves fewer.
+        let _ = permit_connections(CONNECTIONS);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(Listener::bind(&options.at))?;
         let at = listener.place(&options.at)?;

@@ -1,13 +1,14 @@
 //! `becalm load`: requests to a server at a rate of their own.
 
 mod asked;
+mod connections;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::{
-    About, Live, Loaded, Plan, Protocol, Target, TargetError, Template, Trusted, Wanted, Way,
-    document, load, seconds_csv, write_log,
+    About, Live, LoadError, Loaded, Plan, Target, TargetError, Template, Wanted, document, load,
+    seconds_csv, write_log,
 };
 use becalm_machine::{SysRoot, read_facts};
 use becalm_model::load::{Arrivals, LoadRunDocument, LoadTerms, Objective};
@@ -19,6 +20,7 @@ use becalm_report::{
 use becalm_session::files;
 
 use self::asked::{Rates, Timing};
+use self::connections::ConnectionFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{ReportFlags, checked};
@@ -82,37 +84,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, help_heading = "Requests")]
     timeout: Duration,
 
-    /// The most connections at the same time; they are opened on demand
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Connections")]
-    connections: u32,
-
-    /// Open a connection for each request; opening it is part of the service time
-    #[arg(long, help_heading = "Connections")]
-    new_connections: bool,
-
-    /// Connect to this Unix socket; the URL still has host and path
-    #[arg(long, value_name = "PATH", help_heading = "Connections")]
-    unix_socket: Option<PathBuf>,
-
-    /// Speak HTTP/2, without TLS from the first byte on
-    #[arg(long, conflicts_with = "new_connections", help_heading = "Connections")]
-    http2: bool,
-
-    /// The most requests at the same time on one connection of HTTP/2
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Connections")]
-    streams: u32,
-
-    /// Also trust the authorities in this file (PEM)
-    #[arg(long, value_name = "FILE", help_heading = "Connections")]
-    cacert: Option<PathBuf>,
-
-    /// Take any certificate
-    #[arg(long, short = 'k', conflicts_with = "cacert", help_heading = "Connections")]
-    insecure: bool,
-
-    /// Threads that send [default: half of the CPUs, at most 4]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Connections")]
-    threads: Option<u32>,
+    #[command(flatten)]
+    connections: ConnectionFlags,
 
     /// What the server has to keep: 'p99 < 20ms', 'max < 1s', 'errors < 0.1%'; may be repeated. The
     /// exit code is 1 if one is missed
@@ -154,10 +127,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             .chain([&args.report.export_html, &args.report.export_markdown])
             .flatten(),
     )?;
-    let target = Target::new(&args.url, args.way()?).map_err(no_target)?;
+    let target = Target::new(&args.url, args.connections.way()?).map_err(no_target)?;
     let (timing, wanted) = (args.timing()?, args.wanted()?);
     let terms = args.terms(&timing, &wanted);
-    let plan = args.plan(target, wanted, timing, &terms)?;
+    let plan = args.plan(target, wanted, timing)?;
     let started = SystemTime::now();
     let interrupt = interrupt()?;
     let duration = Duration::from_secs_f64(terms.duration);
@@ -165,7 +138,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.progress_line(&load_progress_line(&progress(live, duration), ui.style()));
     });
     ui.progress_line("");
-    let loaded = loaded.map_err(CommandError::measure)?;
+    let loaded = loaded.map_err(not_loaded)?;
     let root = SysRoot::default();
     let about = About {
         becalm: env!("CARGO_PKG_VERSION"),
@@ -209,19 +182,6 @@ impl Args {
         Ok(Timing::of_rates(rate, self.duration, arrivals, seed))
     }
 
-    fn protocol(&self) -> Protocol {
-        if self.http2 { Protocol::Http2 } else { Protocol::Http1 }
-    }
-
-    fn way(&self) -> Result<Way, CommandError> {
-        let trusted = match &self.cacert {
-            Some(file) => Trusted::Also(files::read_bytes(file)?),
-            None if self.insecure => Trusted::Anybody,
-            None => Trusted::Public,
-        };
-        Ok(Way { unix_socket: self.unix_socket.clone(), protocol: self.protocol(), trusted })
-    }
-
     fn wanted(&self) -> Result<Wanted, CommandError> {
         let body = match (&self.body, &self.body_file) {
             (Some(text), _) => Some(text.clone().into_bytes()),
@@ -238,12 +198,12 @@ impl Args {
     }
 
     fn terms(&self, timing: &Timing, wanted: &Wanted) -> LoadTerms {
-        let socket = self.unix_socket.as_ref().map(|path| path.display().to_string());
+        let flags = &self.connections;
         LoadTerms {
             url: self.url.clone(),
-            unix_socket: socket,
-            protocol: self.protocol().name().to_owned(),
-            streams: self.http2.then(|| self.streams.into()),
+            unix_socket: flags.unix_socket.as_ref().map(|path| path.display().to_string()),
+            protocol: flags.protocol().name().to_owned(),
+            streams: flags.http2.then(|| flags.streams.into()),
             method: wanted.method.clone(),
             body_bytes: wanted.body.len() as u64,
             expected_status: wanted.expected.clone(),
@@ -252,31 +212,26 @@ impl Args {
             seed: timing.seed,
             duration: timing.duration,
             time_limit: self.timeout.as_secs_f64(),
-            connections: self.connections.into(),
-            new_connections: self.new_connections,
-            threads: self.threads.unwrap_or_else(asked::threads_here).min(self.connections).into(),
+            connections: flags.connections.into(),
+            new_connections: flags.new_connections,
+            threads: flags.senders().into(),
         }
     }
 
-    fn plan(
-        &self,
-        target: Target,
-        wanted: Wanted,
-        timing: Timing,
-        terms: &LoadTerms,
-    ) -> Result<Plan, CommandError> {
+    fn plan(&self, target: Target, wanted: Wanted, timing: Timing) -> Result<Plan, CommandError> {
         let request = Template::new(&target, wanted).map_err(CommandError::usage)?;
-        let request = if self.new_connections { request.closing() } else { request };
+        let flags = &self.connections;
+        let request = if flags.new_connections { request.closing() } else { request };
         Ok(Plan {
             target,
             request,
             highest_rate: timing.highest_rate,
             schedule: timing.schedule,
             time_limit: self.timeout,
-            connections: self.connections as usize,
-            streams: self.streams as usize,
-            new_connections: self.new_connections,
-            threads: usize::try_from(terms.threads).unwrap_or(1),
+            connections: flags.connections as usize,
+            streams: flags.streams as usize,
+            new_connections: flags.new_connections,
+            threads: flags.senders() as usize,
         })
     }
 
@@ -314,6 +269,14 @@ fn progress(live: &Live<'_>, duration: Duration) -> LoadProgress {
         response_p99: live.recent.response.quantile(0.99),
         lag_p99: live.recent.lag.quantile(0.99).map(|one| one.value),
         errors: live.total.counts.errors,
+    }
+}
+
+fn not_loaded(error: LoadError) -> CommandError {
+    match error {
+        LoadError::Files { possible, .. } => CommandError::measure(&error)
+            .hint(format!("use --connections {possible}, or raise the limit (ulimit -n)")),
+        LoadError::Threads(_) => CommandError::measure(error),
     }
 }
 
