@@ -1,8 +1,9 @@
 //! Where requests go, and what each of them is.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::tls::{Tls, TlsError, Trusted};
 use bytes::Bytes;
@@ -121,11 +122,16 @@ impl Target {
     }
 }
 
-/// Returns the first address of a host.
+/// Returns an address of a host. A name may have several, and a server need not listen at all of them: of several the first
+/// one that takes a connection.
 fn address(host: &str, port: u16) -> Result<SocketAddr, TargetError> {
+    const PATIENCE: Duration = Duration::from_secs(1);
     let failed = |error| TargetError::Lookup { host: host.to_owned(), error };
-    let mut found = (host, port).to_socket_addrs().map_err(failed)?;
-    found.next().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))
+    let found: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(failed)?.collect();
+    let first = *found.first().ok_or_else(|| failed(io::ErrorKind::NotFound.into()))?;
+    let takes = |address: &&SocketAddr| TcpStream::connect_timeout(address, PATIENCE).is_ok();
+    let taking = if found.len() > 1 { found.iter().find(takes) } else { None };
+    Ok(taking.copied().unwrap_or(first))
 }
 
 /// What a request is to be, in words.
@@ -255,6 +261,18 @@ mod tests {
         let target = Target::new("https://127.0.0.1/", Way::default()).unwrap();
         assert!(matches!(target.place, Place::Tcp(address) if address.port() == 443));
         assert!(target.tls.is_some());
+    }
+
+    #[test]
+    fn of_several_addresses_it_takes_one_where_somebody_listens() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = listener.local_addr().unwrap();
+        match Target::new(&format!("http://localhost:{}/", there.port()), Way::default()) {
+            Ok(target) => assert!(matches!(target.place, Place::Tcp(address) if address == there)),
+            Err(error) => becalm_testkit::skipped(&format!(
+                "of_several_addresses_it_takes_one_where_somebody_listens: {error}"
+            )),
+        }
     }
 
     fn template(target: &str, wanted: Wanted) -> Result<Template, RequestError> {
