@@ -17,9 +17,9 @@ pub struct LoadProgress {
     pub elapsed: Duration,
     /// How long it is to be.
     pub duration: Duration,
-    /// Requests that were due, in a second.
+    /// Requests in a second that are asked for.
     pub asked: f64,
-    /// Requests that were answered, in a second.
+    /// Requests in a second that were answered.
     pub answered: f64,
     /// Median of the response time.
     pub response_p50: Option<QuantileValue>,

@@ -96,6 +96,19 @@ impl Timing {
     }
 }
 
+/// Returns the rate that is asked for at a time; none outside the stages, and for times of a file.
+pub(super) fn rate_at(stages: &[Stage], seconds: f64) -> Option<f64> {
+    let mut begins = 0.0;
+    for stage in stages {
+        let within = (seconds - begins) / stage.seconds;
+        if (0.0..1.0).contains(&within) {
+            return Some(stage.from + (stage.to - stage.from) * within);
+        }
+        begins += stage.seconds;
+    }
+    None
+}
+
 /// Reads `Name: value`.
 pub(super) fn header(text: &str) -> Result<(String, String), String> {
     let (name, value) =
@@ -137,6 +150,14 @@ mod tests {
         assert_eq!(timing.stages.len(), 2);
         assert_eq!(timing.schedule.count(), 1500);
         assert!((timing.highest_rate - 200.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_rate_that_is_asked_for_follows_the_stages() {
+        let rates = "100..200,400".parse().unwrap();
+        let stages = Timing::of_rates(&rates, Duration::from_secs(10), Arrivals::Even, 1).stages;
+        let at = |seconds| rate_at(&stages, seconds).map(|rate| becalm_model::whole(rate.round()));
+        assert_eq!([0.0, 2.5, 5.0, 10.0].map(at), [Some(100), Some(150), Some(400), None]);
     }
 
     #[test]

@@ -133,9 +133,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let plan = args.plan(target, wanted, timing)?;
     let started = SystemTime::now();
     let interrupt = interrupt()?;
-    let duration = Duration::from_secs_f64(terms.duration);
     let loaded = load(plan, interrupt, &mut |live| {
-        ui.progress_line(&load_progress_line(&progress(live, duration), ui.style()));
+        ui.progress_line(&load_progress_line(&progress(live, &terms), ui.style()));
     });
     ui.progress_line("");
     let loaded = loaded.map_err(not_loaded)?;
@@ -257,13 +256,14 @@ impl Args {
     }
 }
 
-fn progress(live: &Live<'_>, duration: Duration) -> LoadProgress {
+fn progress(live: &Live<'_>, terms: &LoadTerms) -> LoadProgress {
     let window = live.window.as_secs_f64().max(f64::MIN_POSITIVE);
     let counts = &live.recent.counts;
     LoadProgress {
         elapsed: live.elapsed,
-        duration,
-        asked: counts.scheduled as f64 / window,
+        duration: Duration::from_secs_f64(terms.duration),
+        asked: asked::rate_at(&terms.stages, live.elapsed.as_secs_f64())
+            .unwrap_or(counts.scheduled as f64 / window),
         answered: counts.answered as f64 / window,
         response_p50: live.recent.response.quantile(0.5),
         response_p99: live.recent.response.quantile(0.99),
