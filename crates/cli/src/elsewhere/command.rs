@@ -30,8 +30,15 @@ pub(crate) struct Asked {
 }
 
 /// Flags whose values are files that commands write.
-const OUTPUTS: [&str; 5] =
-    ["export_json", "export_html", "export_markdown", "svg", "write_profile"];
+const OUTPUTS: [&str; 7] = [
+    "export_json",
+    "export_html",
+    "export_markdown",
+    "export_hdr",
+    "export_csv",
+    "svg",
+    "write_profile",
+];
 
 impl Asked {
     /// Returns what was asked for, if the command is to be carried out elsewhere.

@@ -12,14 +12,14 @@ use serde_json::Value;
 use crate::support::{Measures as _, env, json, wait_until};
 
 /// A server that ends with the test.
-struct Server {
+pub(crate) struct Server {
     process: Child,
-    url: String,
+    pub(crate) url: String,
 }
 
 impl Server {
     /// Starts the built-in one and waits until it listens.
-    fn start(env: &TestEnv, arguments: &[&str]) -> Self {
+    pub(crate) fn start(env: &TestEnv, arguments: &[&str]) -> Self {
         let mut command = env.command([&["workload", "serve"], arguments].concat());
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut url = String::new();

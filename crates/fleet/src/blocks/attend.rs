@@ -357,6 +357,7 @@ impl FleetRun {
                     Step::End(index) => self.ask_to_end(index),
                     Step::Submit(node, block) => match self.submit(&node, block) {
                         Ok(job) => {
+                            self.listed += 1;
                             hear(FleetEvent::Submitted { machine: &node, block, job: &job });
                         }
                         // After others, it may take this one when they are done.

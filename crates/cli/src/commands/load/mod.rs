@@ -23,7 +23,7 @@ use self::asked::{Rates, Timing};
 use self::connections::ConnectionFlags;
 use crate::error::CommandError;
 use crate::exit::Exit;
-use crate::flags::{ReportFlags, checked};
+use crate::flags::{ElsewhereFlags, ReportFlags, checked};
 use crate::measuring::interrupt;
 use crate::ui::Ui;
 use crate::written::check_files;
@@ -110,6 +110,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     report: ReportFlags,
+
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereFlags,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

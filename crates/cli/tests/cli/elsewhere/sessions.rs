@@ -3,6 +3,7 @@
 use std::os::unix::ffi::OsStrExt as _;
 
 use super::Reach;
+use crate::load::Server;
 use crate::support::{Measures, T, env, git, has_git, json, prints};
 
 /// What a comparison of exact numbers prints of them: the verdict, the row of the table and the picture.
@@ -189,6 +190,23 @@ fn other_commands_run_there_and_write_here() {
     ];
     let _ = env.run(line).exits_with(0);
     assert_eq!(env.record("t.json")["notes"][0]["kind"], "elsewhere");
+}
+
+#[test]
+fn a_load_comes_from_the_host() {
+    let Some(reach) = Reach::with_becalm("a_load_from_a_host") else { return };
+    let env = &reach.env;
+    let server = Server::start(env, &[]);
+    let line = ["load", &server.url, "--rate", "100", "--duration", "1s", "--on", "bench"];
+    let files = ["--export-json", "l.json", "--export-hdr", "l.hlog", "--export-csv", "l.csv"];
+    let output = env.run([&line[..], &files].concat());
+    // Whether it is valid depends on how busy this machine is.
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", output.stderr);
+    assert!(output.stdout.contains("p99"), "{}", output.stdout);
+    let counts = &json(&env.read("l.json"))["counts"];
+    assert_eq!(counts["answered"], counts["scheduled"]);
+    assert!(env.read("l.hlog").contains("Tag=service,"));
+    assert_eq!(env.read("l.csv").lines().count(), 2);
 }
 
 #[test]
