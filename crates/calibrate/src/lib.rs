@@ -4,7 +4,8 @@
 //! adds to its runs, [`trial`] makes a session of them, [`redo`] discards disturbed rounds of it, [`pace`]
 //! samples the pace of the core beside it, and [`rule`] sets other rules beside ours, those of [`peers`]; [`Tally`] counts the
 //! answers, [`rate`] gives their intervals, and [`tables`] writes them into `docs/methodology/calibration.md`. [`bisection`] searches made-up
-//! histories. [`fleets`] has blocks on several machines. [`decisions`] counts what real tools said of real programs, for `cargo xtask bench decide`.
+//! histories, [`levels`] reads made-up series for changes of level. [`fleets`] has blocks on several machines. [`decisions`] counts
+//! what real tools said of real programs, for `cargo xtask bench decide`.
 //!
 //! It may use `stats`, and its tests also `model` and `runner`. `tests/calibration` holds every estimator
 //! and rule to its stated error; start reading in `trial.rs`, then `tests/calibration/decision.rs`.
@@ -12,6 +13,7 @@
 pub mod bisection;
 pub mod decisions;
 pub mod fleets;
+pub mod levels;
 pub mod noise;
 pub mod pace;
 pub mod peers;
@@ -24,6 +26,7 @@ pub mod tables;
 pub mod tally;
 pub mod trial;
 
+pub use levels::levels_markdown;
 pub use noise::Noise;
 pub use redo::{Disturber, OnDisturbance};
 pub use rule::Rule;

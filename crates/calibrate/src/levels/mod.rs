@@ -1,0 +1,108 @@
+//! How often the detector of change points is wrong, and what it finds: one table for all kinds of noise.
+//!
+//! [`KINDS`] are series whose level never changes, [`STEPS`] those in which it does once. Each is drawn anew from a
+//! seed; the detector reads them as `becalm changes` does.
+
+mod kinds;
+mod steps;
+mod table;
+
+use becalm_stats::Rng;
+use becalm_stats::changes::{Rules, detect};
+
+pub use kinds::{KINDS, Kind};
+pub use steps::{STEPS, Step};
+pub use table::{alarms_table, found_table, levels_markdown};
+
+/// Lengths of series whose level never changes.
+pub const LENGTHS: [usize; 3] = [50, 200, 500];
+
+/// How far from where it is a change may be found.
+const NEAR: usize = 5;
+
+/// What was found in series whose level never changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Alarms {
+    /// How many series there were.
+    pub series: u32,
+    /// How many of them had a confirmed change of level.
+    pub alarmed: u32,
+}
+
+/// Reads `count` series of `n` values.
+pub fn alarms(kind: &Kind, n: usize, count: u32, seed: u64) -> Alarms {
+    let mut rng = Rng::new(seed);
+    let mut alarms = Alarms { series: count, ..Alarms::default() };
+    for _ in 0..count {
+        let found = detect(kind.draw(&mut rng, n), Rules::default());
+        alarms.alarmed += u32::from(!found.confirmed.is_empty());
+    }
+    alarms
+}
+
+/// What was found of a change of level.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundSteps {
+    /// How many series there were.
+    pub series: u32,
+    /// For each change that was found, how many values after the first of the new level were read before it was
+    /// confirmed; in ascending order.
+    pub delays: Vec<usize>,
+    /// How many other changes were confirmed.
+    pub others: u32,
+}
+
+impl FoundSteps {
+    /// Returns the share of changes that were found.
+    pub fn share(&self) -> f64 {
+        self.delays.len() as f64 / f64::from(self.series)
+    }
+
+    /// Returns the delay that such a share of all series does not exceed; nothing if fewer were found.
+    pub fn delay(&self, share: f64) -> Option<usize> {
+        let wanted = (share * f64::from(self.series)).ceil();
+        self.delays
+            .iter()
+            .zip(1u32..)
+            .find(|(_, n)| f64::from(*n) >= wanted)
+            .map(|(delay, _)| *delay)
+    }
+}
+
+/// Reads `count` series with a change.
+pub fn found(step: &Step, count: u32, seed: u64) -> FoundSteps {
+    let mut rng = Rng::new(seed);
+    let mut steps = FoundSteps { series: count, ..FoundSteps::default() };
+    for _ in 0..count {
+        let found = detect(step.draw(&mut rng), Rules::default()).confirmed;
+        let near = found.iter().find(|one| one.index.abs_diff(step.before) <= NEAR);
+        steps.delays.extend(near.map(|one| one.seen.saturating_sub(step.before)));
+        steps.others += u32::try_from(found.len()).unwrap_or(u32::MAX) - u32::from(near.is_some());
+    }
+    steps.delays.sort_unstable();
+    steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seed_decides_what_is_drawn() {
+        for kind in &KINDS {
+            let draw = |seed| kind.draw(&mut Rng::new(seed), 60);
+            assert!(draw(1) == draw(1) && draw(1) != draw(2), "{}", kind.name);
+            assert!(draw(3).iter().all(|value| value.is_finite()), "{}", kind.name);
+        }
+        for step in &STEPS {
+            let values = step.draw(&mut Rng::new(1));
+            assert_eq!(values.len(), step.before + step.after, "{}", step.name);
+        }
+    }
+
+    #[test]
+    fn delays_count_those_that_were_not_found() {
+        let found = FoundSteps { series: 4, delays: vec![2, 3, 9], others: 0 };
+        assert_eq!([0.5, 0.75, 0.9].map(|share| found.delay(share)), [Some(3), Some(9), None]);
+    }
+}

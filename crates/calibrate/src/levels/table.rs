@@ -1,0 +1,74 @@
+//! The tables of change points, as Markdown.
+
+use super::{KINDS, LENGTHS, STEPS, alarms, found};
+use crate::table::{Table, titles};
+
+/// Returns both tables, of `count` series for each cell.
+pub fn levels_markdown(count: u32, seed: u64) -> String {
+    format!(
+        "{}\n{}",
+        alarms_table(count, seed).markdown(),
+        found_table(count, seed.wrapping_add(1)).markdown()
+    )
+}
+
+/// Returns how often there is a change of level in series that have none.
+pub fn alarms_table(count: u32, seed: u64) -> Table {
+    let row = |kind: &super::Kind| {
+        let mut row = vec![kind.name.to_owned()];
+        for (n, most) in LENGTHS.into_iter().zip(kind.most) {
+            let found = alarms(kind, n, count, seed);
+            let share = f64::from(found.alarmed) / f64::from(found.series);
+            row.push(if share > most { format!("**{}**", percent(share)) } else { percent(share) });
+        }
+        row.push(percent(kind.most[2]));
+        row
+    };
+    Table {
+        title: "Series whose level never changes".to_owned(),
+        explanation: format!(
+            "Share of series of 50, 200 and 500 points with a confirmed change of level, and at most how many there \
+             should be at 500; more than wanted is bold. {count} series each."
+        ),
+        header: titles(&["noise", "50", "200", "500", "at most"]),
+        rows: KINDS.iter().map(row).collect(),
+    }
+}
+
+/// Returns how often a change is found, and how soon.
+pub fn found_table(count: u32, seed: u64) -> Table {
+    let row = |step: &super::Step| {
+        let found = found(step, count, seed);
+        let share = found.share();
+        let delay = |share| found.delay(share).map_or("-".to_owned(), |delay| delay.to_string());
+        vec![
+            step.name.to_owned(),
+            if share < step.least { format!("**{}**", percent(share)) } else { percent(share) },
+            percent(step.least),
+            delay(0.5),
+            delay(0.9),
+            found.others.to_string(),
+        ]
+    };
+    Table {
+        title: "Series whose level changes once".to_owned(),
+        explanation: format!(
+            "Share of changes that are confirmed within 5 points of where they are; less than wanted is bold. The delay \
+             is how many points after the first of the new level had been read, by median and by 90 % of all series. \
+             Others are confirmed changes elsewhere. {count} series each."
+        ),
+        header: titles(&[
+            "points before and after, size",
+            "found",
+            "at least",
+            "delay",
+            "90 %",
+            "others",
+        ]),
+        rows: STEPS.iter().map(row).collect(),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
