@@ -57,6 +57,9 @@ const SEED: u32 = 1;
 
 const COMMANDS: &str = "docs/COMMANDS.md";
 const CALIBRATION: &str = "docs/methodology/calibration.md";
+const CHANGES: &str = "docs/methodology/change-points.md";
+/// Series for each cell of the tables of change points.
+const SERIES: u32 = 1000;
 const BEGIN: &str = "<!-- BEGIN: calibration -->";
 const END: &str = "<!-- END: calibration -->";
 
@@ -72,7 +75,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let mut generated = quick()?;
     let default = if args.check { Answer::No } else { Answer::Yes };
     if args.calibration.unwrap_or(default) == Answer::Yes {
-        generated.push((CALIBRATION.to_owned(), calibration(args.trials)?));
+        generated
+            .push((CALIBRATION.to_owned(), calibrated(CALIBRATION, "calibrate", args.trials)?));
+        generated.push((CHANGES.to_owned(), calibrated(CHANGES, "levels", SERIES)?));
     }
     for (file, text) in &generated {
         if args.check {
@@ -158,17 +163,16 @@ fn subcommands(help: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns the page on calibration with freshly simulated tables.
-fn calibration(trials: u32) -> Result<String> {
-    let page = fs::read_to_string(root().join(CALIBRATION))
-        .with_context(|| format!("cannot read {CALIBRATION}, which is to hold the tables"))?;
-    // The same tables as `becalm_calibrate::calibration_markdown` returns here, but optimised:
-    // minutes instead of an hour.
+/// Returns a page with freshly simulated tables: those that an example of `becalm-calibrate` prints.
+fn calibrated(page: &str, example: &str, trials: u32) -> Result<String> {
+    let text = fs::read_to_string(root().join(page))
+        .with_context(|| format!("cannot read {page}, which is to hold the tables"))?;
+    // The same tables as the functions of `becalm_calibrate` return here, but optimised: minutes instead of an hour.
     let run =
-        ["run", "--quiet", "--release", "--package", "becalm-calibrate", "--example", "calibrate"];
+        ["run", "--quiet", "--release", "--package", "becalm-calibrate", "--example", example];
     let mut command = cargo(&run);
     command.args(["--", &trials.to_string(), &SEED.to_string()]);
-    spliced(&page, capture(&mut command)?.trim())
+    spliced(&text, capture(&mut command)?.trim()).with_context(|| page.to_owned())
 }
 
 /// Returns `page` with `text` between the markers.
@@ -178,7 +182,7 @@ fn spliced(page: &str, text: &str) -> Result<String> {
         Some((before, after))
     });
     let Some((before, after)) = parts else {
-        bail!("{CALIBRATION} lacks `{BEGIN}` followed by `{END}`");
+        bail!("it lacks `{BEGIN}` followed by `{END}`");
     };
     Ok(format!("{before}{BEGIN}\n\n{text}\n\n{END}{after}"))
 }

@@ -2,7 +2,9 @@
 
 use becalm_model::Unit;
 use becalm_model::history::{full_name, short_commit};
-use becalm_model::wire::{ChangePointDocument, ChangesDocument, TooFewValues};
+use becalm_model::wire::{
+    ChangePointDocument, ChangesDocument, SpreadChangeDocument, TooFewValues,
+};
 
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, signed_percent};
@@ -32,6 +34,10 @@ pub fn changes_text(document: &ChangesDocument, style: &Style, table_width: usiz
             count(confirmed.len(), "change"),
             pending.len()
         ));
+        if !document.spreads.is_empty() {
+            page.say(&spread_changes(&document.spreads));
+            page.table(&spread_table(&document.spreads, style));
+        }
         if let Some(few) = &document.too_few {
             page.say(&too_few(few, document.series));
         }
@@ -51,6 +57,73 @@ fn too_few(few: &TooFewValues, all: usize) -> String {
         ),
     };
     format!("{which}: a change can be confirmed from {needed} values on.")
+}
+
+/// Says what changes of spread are.
+fn spread_changes(spreads: &[SpreadChangeDocument]) -> String {
+    format!(
+        "{} of spread: the level stays, and the points scatter more or less around it. Look at the machine, or at what \
+         the program does at random.",
+        count(spreads.len(), "change")
+    )
+}
+
+fn spread_table(spreads: &[SpreadChangeDocument], style: &Style) -> Table {
+    if spreads.iter().any(|one| one.history.is_some()) {
+        return spreads_of_history(spreads, style);
+    }
+    let mut table = Table::new([
+        ("index", Align::Right),
+        ("between", Align::Left),
+        ("deviation before", Align::Right),
+        ("after", Align::Right),
+        ("", Align::Left),
+    ]);
+    for one in spreads {
+        let [before, after] = deviations(one, &Unit::Count, style);
+        table.push([
+            one.index.to_string().into(),
+            format!("{} and {}", one.earliest, one.latest).into(),
+            before,
+            after,
+            one.kind.as_str().into(),
+        ]);
+    }
+    table
+}
+
+fn spreads_of_history(spreads: &[SpreadChangeDocument], style: &Style) -> Table {
+    let mut table = Table::new([
+        ("benchmark", Align::Left),
+        ("metric", Align::Left),
+        ("deviation before", Align::Right),
+        ("after", Align::Right),
+        ("", Align::Left),
+        ("after commit", Align::Left),
+        ("up to", Align::Left),
+    ]);
+    for one in spreads {
+        let Some(place) = &one.history else { continue };
+        let [before, after] = deviations(one, &Unit::from_name(&place.unit), style);
+        let short = |commit: &Option<String>| -> Cell {
+            commit.as_deref().map_or("-", short_commit).into()
+        };
+        table.push([
+            full_name(&place.benchmark, &place.parameters).into(),
+            place.metric.as_str().into(),
+            before,
+            after,
+            one.kind.as_str().into(),
+            short(&place.after_commit),
+            short(&place.until_commit),
+        ]);
+    }
+    table
+}
+
+fn deviations(change: &SpreadChangeDocument, unit: &Unit, style: &Style) -> [Cell; 2] {
+    let scale = Scale::of(unit, [change.before, change.after], style.unicode);
+    [change.before, change.after].map(|deviation| scale.with_unit(deviation).into())
 }
 
 fn of_series(changes: &[ChangePointDocument], style: &Style) -> Table {

@@ -3,18 +3,24 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use becalm_stats::changes::{Change, Checkpoint, Correlation, Rules};
+use becalm_stats::changes::{Change, Checkpoint, Correlation, Rules, SpreadChange};
 use becalm_store::DetectorState;
 
 /// Version of the detector and of what it leaves: others begin anew.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
-/// What the detector leaves with a series: a line with where it stands, and one for each change.
+/// The first word of a line about a change of spread.
+const SPREAD: &str = "spread";
+
+/// What the detector leaves with a series: a line with where it stands, and one for each change; those of spread begin
+/// with a word.
 pub(crate) struct Left {
     /// Where it stands.
     pub(crate) at: Checkpoint,
-    /// The changes that it confirmed.
+    /// The changes of level that it confirmed.
     pub(crate) confirmed: Vec<Change>,
+    /// The changes of spread that it confirmed.
+    pub(crate) spreads: Vec<SpreadChange>,
 }
 
 impl Left {
@@ -39,6 +45,13 @@ impl Left {
                 one.correlation
             );
         }
+        for one in &self.spreads {
+            let _ = writeln!(
+                text,
+                "{SPREAD} {} {} {} {} {:?} {:?} {:?}",
+                one.index, one.earliest, one.latest, one.seen, one.z, one.before, one.after
+            );
+        }
         DetectorState { version: VERSION, bytes: text.into_bytes() }
     }
 
@@ -50,10 +63,14 @@ impl Left {
             return None;
         }
         let at = checkpoint(lines.next()?)?;
-        let confirmed: Option<Vec<Change>> = lines.map(change).collect();
+        let (of_spread, of_level): (Vec<&str>, Vec<&str>) =
+            lines.partition(|line| line.starts_with(SPREAD));
+        let confirmed: Option<Vec<Change>> = of_level.into_iter().map(change).collect();
         let confirmed = confirmed.filter(|all| all.iter().all(|one| one.seen < at.seen))?;
+        let spreads: Option<Vec<SpreadChange>> = of_spread.into_iter().map(spread).collect();
+        let spreads = spreads.filter(|all| all.iter().all(|one| one.seen < at.seen))?;
         let fits = at.start <= at.seen && at.seen <= points && at.needed() <= at.seen;
-        fits.then_some(Self { at, confirmed })
+        fits.then_some(Self { at, confirmed, spreads })
     }
 }
 
@@ -81,6 +98,19 @@ fn change(line: &str) -> Option<Change> {
         before: next(&mut words)?,
         after: next(&mut words)?,
         correlation: next(&mut words)?,
+    })
+}
+
+fn spread(line: &str) -> Option<SpreadChange> {
+    let mut words = line.split(' ').skip(1);
+    Some(SpreadChange {
+        index: next(&mut words)?,
+        earliest: next(&mut words)?,
+        latest: next(&mut words)?,
+        seen: next(&mut words)?,
+        z: next(&mut words)?,
+        before: next(&mut words)?,
+        after: next(&mut words)?,
     })
 }
 

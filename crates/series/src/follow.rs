@@ -11,7 +11,7 @@ use becalm_model::history::{
 };
 use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
-    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, errors, sizes,
+    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, SpreadChange, errors, sizes,
 };
 use becalm_store::{DetectorState, Found, Moved, Snapshot, Store, StoreError};
 
@@ -57,8 +57,10 @@ pub struct Followed {
     pub series: Series,
     /// Its points, in time order.
     pub points: Vec<Point>,
-    /// Its changes.
+    /// Its changes of level.
     pub changes: Vec<(Change, StoredChange)>,
+    /// Where it got noisier or quieter.
+    pub spreads: Vec<SpreadChange>,
 }
 
 /// Says whether a level rose. Medians of coarse values may be equal on both sides: then the ranks tell, or the ratio
@@ -93,7 +95,7 @@ pub fn follow(
             let changes = changes.iter().map(|(_, change)| change.clone()).collect();
             news.push(Found { series: series.id, changes, moved, detector: Some(left) });
         }
-        followed.push(Followed { series, points, changes });
+        followed.push(Followed { series, points, changes, spreads: found.spreads });
     }
     if keep && !news.is_empty() {
         // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
@@ -113,18 +115,23 @@ fn detect(
     let values: Vec<changes::Point> = (points.iter().zip(errors(&known)))
         .map(|(point, error)| changes::Point { value: point.value, error })
         .collect();
-    let (mut detector, mut confirmed, seen) = match left {
+    let (mut detector, mut found, seen) = match left {
         Some(left) => {
             let seen = left.at.seen;
             let newest = &values[seen - left.at.needed()..seen];
-            (Detector::resume(rules, left.at, newest), left.confirmed, seen)
+            let Left { confirmed, spreads, .. } = left;
+            let found = Changes { confirmed, spreads, pending: None };
+            (Detector::resume(rules, left.at, newest), found, seen)
         }
-        None => (Detector::new(rules), Vec::new(), 0),
+        None => (Detector::new(rules), Changes::default(), 0),
     };
-    confirmed.extend(values[seen..].iter().filter_map(|point| detector.push(*point)));
-    let left = Left { at: detector.checkpoint(), confirmed };
-    let state = left.written(rules);
-    (Changes { confirmed: left.confirmed, pending: detector.pending() }, state)
+    for point in &values[seen..] {
+        found.take(detector.push(*point));
+    }
+    let (confirmed, spreads) = (found.confirmed.clone(), found.spreads.clone());
+    let left = Left { at: detector.checkpoint(), confirmed, spreads };
+    found.pending = detector.pending();
+    (found, left.written(rules))
 }
 
 /// Makes changes that are found, `now`, and not kept.
@@ -246,6 +253,34 @@ mod tests {
         );
         let broken = DetectorState { version: VERSION, bytes: b"nothing\n1 2".to_vec() };
         assert_eq!(detect(&all, Rules::default(), Some(&broken)).0, whole);
+    }
+
+    #[test]
+    fn a_state_of_an_earlier_version_is_followed_anew() {
+        let values: Vec<f64> =
+            (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
+        let all = points(&values);
+        let (whole, state) = detect(&all, Rules::default(), None);
+        let earlier = DetectorState { version: VERSION - 1, ..state.clone() };
+        assert_eq!(detect(&all, Rules::default(), Some(&earlier)), (whole, state));
+    }
+
+    #[test]
+    fn a_noisier_stretch_is_kept_with_the_state() {
+        let values: Vec<f64> = (0..200)
+            .map(|i| 100.0 + (noise(i) - 1.0) * if (90..150).contains(&i) { 5.0 } else { 1.0 })
+            .collect();
+        let all = points(&values);
+        let (whole, _) = detect(&all, Rules::default(), None);
+        assert_eq!(whole.confirmed, []);
+        let noisier: Vec<bool> = whole.spreads.iter().map(SpreadChange::is_noisier).collect();
+        assert_eq!(noisier, [true, false]);
+        let mut state = None;
+        for end in [60, 100, 130, 131, 175, 200] {
+            let (found, left) = detect(&all[..end], Rules::default(), state.as_ref());
+            assert_eq!(found, detect(&all[..end], Rules::default(), None).0, "{end} points");
+            state = Some(left);
+        }
     }
 
     #[test]

@@ -64,7 +64,7 @@ pub fn predict(sample: &Sample, confidence: f64) -> Option<Prediction> {
     }
     let alpha = 1.0 - confidence;
     let n = values.len() as f64;
-    let r = Correlation::of(&normal_scores(values)).coefficient(Correlation::default());
+    let r = Correlation::of(&normal_scores(values)).coefficient(Correlation::default(), (0.0, 0.0));
     let factor = inflation(values.len(), r).min(n / 2.0);
     let alone = n / factor;
     let mut sorted = values.to_vec();

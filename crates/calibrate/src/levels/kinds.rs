@@ -28,8 +28,7 @@ const fn kind(name: &'static str, most: [f64; 3], draw: fn(&mut Rng, usize) -> V
 }
 
 /// Independent, normal, deviation 1.
-pub(super) const INDEPENDENT: Kind =
-    kind("independent", FEW, |rng, n| each(rng, n, |rng| rng.normal()));
+pub(super) const INDEPENDENT: Kind = kind("independent", FEW, |rng, n| each(rng, n, Rng::normal));
 
 /// Neighbours with a correlation of 0.6.
 pub(super) const CORRELATED: Kind = kind("AR(1) 0.6", FEW, |rng, n| correlated(rng, n, 0.6));

@@ -20,6 +20,9 @@ pub const LENGTHS: [usize; 3] = [50, 200, 500];
 /// How far from where it is a change may be found.
 const NEAR: usize = 5;
 
+/// The same where the place is of less interest.
+const ABOUT: usize = 20;
+
 /// What was found in series whose level never changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Alarms {
@@ -27,6 +30,8 @@ pub struct Alarms {
     pub series: u32,
     /// How many of them had a confirmed change of level.
     pub alarmed: u32,
+    /// How many of them had a confirmed change of spread.
+    pub spread: u32,
 }
 
 /// Reads `count` series of `n` values.
@@ -35,6 +40,7 @@ pub fn alarms(kind: &Kind, n: usize, count: u32, seed: u64) -> Alarms {
     let mut alarms = Alarms { series: count, ..Alarms::default() };
     for _ in 0..count {
         let found = detect(kind.draw(&mut rng, n), Rules::default());
+        alarms.spread += u32::from(!found.spreads.is_empty());
         alarms.alarmed += u32::from(!found.confirmed.is_empty());
     }
     alarms
@@ -48,6 +54,8 @@ pub struct FoundSteps {
     /// For each change that was found, how many values after the first of the new level were read before it was
     /// confirmed; in ascending order.
     pub delays: Vec<usize>,
+    /// How many of the changes were found within 20 values of where they are.
+    pub about: u32,
     /// How many other changes were confirmed.
     pub others: u32,
 }
@@ -77,6 +85,7 @@ pub fn found(step: &Step, count: u32, seed: u64) -> FoundSteps {
         let found = detect(step.draw(&mut rng), Rules::default()).confirmed;
         let near = found.iter().find(|one| one.index.abs_diff(step.before) <= NEAR);
         steps.delays.extend(near.map(|one| one.seen.saturating_sub(step.before)));
+        steps.about += u32::from(found.iter().any(|one| one.index.abs_diff(step.before) <= ABOUT));
         steps.others += u32::try_from(found.len()).unwrap_or(u32::MAX) - u32::from(near.is_some());
     }
     steps.delays.sort_unstable();
@@ -102,7 +111,7 @@ mod tests {
 
     #[test]
     fn delays_count_those_that_were_not_found() {
-        let found = FoundSteps { series: 4, delays: vec![2, 3, 9], others: 0 };
+        let found = FoundSteps { series: 4, delays: vec![2, 3, 9], ..FoundSteps::default() };
         assert_eq!([0.5, 0.75, 0.9].map(|share| found.delay(share)), [Some(3), Some(9), None]);
     }
 }

@@ -16,21 +16,25 @@ pub fn levels_markdown(count: u32, seed: u64) -> String {
 pub fn alarms_table(count: u32, seed: u64) -> Table {
     let row = |kind: &super::Kind| {
         let mut row = vec![kind.name.to_owned()];
+        let mut spreads = Vec::new();
         for (n, most) in LENGTHS.into_iter().zip(kind.most) {
             let found = alarms(kind, n, count, seed);
+            spreads.push(percent(f64::from(found.spread) / f64::from(found.series)));
             let share = f64::from(found.alarmed) / f64::from(found.series);
             row.push(if share > most { format!("**{}**", percent(share)) } else { percent(share) });
         }
         row.push(percent(kind.most[2]));
+        row.push(spreads.join(", "));
         row
     };
     Table {
         title: "Series whose level never changes".to_owned(),
         explanation: format!(
             "Share of series of 50, 200 and 500 points with a confirmed change of level, and at most how many there \
-             should be at 500; more than wanted is bold. {count} series each."
+             should be at 500; more than wanted is bold. The last column has those with a change of spread. {count} \
+             series each."
         ),
-        header: titles(&["noise", "50", "200", "500", "at most"]),
+        header: titles(&["noise", "50", "200", "500", "at most", "spread: 50, 200, 500"]),
         rows: KINDS.iter().map(row).collect(),
     }
 }
@@ -47,6 +51,7 @@ pub fn found_table(count: u32, seed: u64) -> Table {
             percent(step.least),
             delay(0.5),
             delay(0.9),
+            percent(f64::from(found.about) / f64::from(found.series)),
             found.others.to_string(),
         ]
     };
@@ -55,7 +60,7 @@ pub fn found_table(count: u32, seed: u64) -> Table {
         explanation: format!(
             "Share of changes that are confirmed within 5 points of where they are; less than wanted is bold. The delay \
              is how many points after the first of the new level had been read, by median and by 90 % of all series. \
-             Others are confirmed changes elsewhere. {count} series each."
+             Others are confirmed changes more than 5 points away. {count} series each."
         ),
         header: titles(&[
             "points before and after, size",
@@ -63,6 +68,7 @@ pub fn found_table(count: u32, seed: u64) -> Table {
             "at least",
             "delay",
             "90 %",
+            "within 20",
             "others",
         ]),
         rows: STEPS.iter().map(row).collect(),

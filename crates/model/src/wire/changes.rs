@@ -17,8 +17,56 @@ pub struct ChangesDocument {
     /// Those that have too few values for any change to be confirmed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub too_few: Option<TooFewValues>,
-    /// The changes, by series and index.
+    /// The changes of level, by series and index.
     pub changes: Vec<ChangePointDocument>,
+    /// Where a series got noisier or quieter around its level, by series and index. These are no changes of level: no gate
+    /// fails because of one, and there is nothing to decide about it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spreads: Vec<SpreadChangeDocument>,
+}
+
+/// One change of spread.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpreadChangeDocument {
+    /// First value of the new spread, counted from 0 in its series.
+    pub index: usize,
+    /// First and last place at which the new spread may have begun instead.
+    pub earliest: usize,
+    /// See `earliest`.
+    pub latest: usize,
+    /// `noisier` or `quieter`.
+    pub kind: String,
+    /// Standard deviation from value to value before, in the unit of the metric.
+    pub before: f64,
+    /// The same after.
+    pub after: f64,
+    /// Where it is in a history; `null` for a series from a file.
+    pub history: Option<SpreadInHistoryDocument>,
+}
+
+/// Where a change of spread is in a history.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SpreadInHistoryDocument {
+    /// Number of the series.
+    pub series: i64,
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the standard deviations.
+    pub unit: String,
+    /// Parameters of the benchmark.
+    pub parameters: BTreeMap<String, String>,
+    /// The branch.
+    pub branch: String,
+    /// First entry with the new spread.
+    pub entry: i64,
+    /// Its commit; `null` if it is unknown.
+    pub commit: Option<String>,
+    /// The last commit that surely has the old spread.
+    pub after_commit: Option<String>,
+    /// The first commit that surely has the new spread.
+    pub until_commit: Option<String>,
 }
 
 /// Series that have too few values for any change to be confirmed.

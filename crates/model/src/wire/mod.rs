@@ -44,7 +44,10 @@ pub use bisect::{
     CandidateDocument, CommitDocument, FoundDocument, SkippedDocument,
 };
 pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
-pub use changes::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, TooFewValues};
+pub use changes::{
+    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, SpreadChangeDocument,
+    SpreadInHistoryDocument, TooFewValues,
+};
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
 pub use diff::{DiffDocument, DiffedDocument, Middles, diff_document};

@@ -69,14 +69,17 @@ impl Correlation {
         }
     }
 
-    /// Returns the lag-1 correlation to be reckoned with, from 0 to 0.95, where `past` is what earlier
-    /// levels of the series showed.
-    pub(crate) fn coefficient(self, past: Self) -> f64 {
+    /// Returns the lag-1 correlation to be reckoned with, from 0 to 0.95, where `past` is what earlier levels of the series
+    /// showed, and a further correlation is expected as if from so many values.
+    pub(crate) fn coefficient(self, past: Self, (expected, expected_count): (f64, f64)) -> f64 {
         let own = self.ratio();
         let own = own + 3.0f64.mul_add(own.max(0.0), 1.0) / self.count.max(4.0);
         let past_count = past.count.min(PAST_COUNT);
-        let count = self.count + past_count + EXPECTED_COUNT;
-        let sum = own * self.count + past.ratio() * past_count + EXPECTED * EXPECTED_COUNT;
+        let count = self.count + past_count + EXPECTED_COUNT + expected_count;
+        let sum = own * self.count
+            + past.ratio() * past_count
+            + EXPECTED * EXPECTED_COUNT
+            + expected * expected_count;
         let r = (sum / count).clamp(0.0, LARGEST);
         let error = ((1.0 - r * r) / count).sqrt();
         let padding = ((r / error - SURE) / PADDED_OVER).clamp(0.0, 1.0);
@@ -158,16 +161,18 @@ mod tests {
             .collect();
         let alone: Vec<f64> = (0..100).map(|_| rng.normal()).collect();
         let none = Correlation::default();
-        let r = Correlation::of(&related).coefficient(none);
+        let r = Correlation::of(&related).coefficient(none, (0.0, 0.0));
         assert!((0.45..0.85).contains(&r), "{r}");
-        let r = Correlation::of(&alone).coefficient(none);
+        let r = Correlation::of(&alone).coefficient(none, (0.0, 0.0));
         assert!(r < 0.25, "{r}");
     }
 
     #[test]
     fn nothing_known_is_a_little_correlation() {
-        let r = Correlation::default().coefficient(Correlation::default());
+        let r = Correlation::default().coefficient(Correlation::default(), (0.0, 0.0));
         assert!((0.5..0.9).contains(&r), "{r}");
-        assert!(Correlation::of(&[1.0; 50]).coefficient(Correlation::default()).is_finite());
+        assert!(
+            Correlation::of(&[1.0; 50]).coefficient(Correlation::default(), (0.0, 0.0)).is_finite()
+        );
     }
 }

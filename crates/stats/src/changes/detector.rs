@@ -1,16 +1,32 @@
 //! The detector: one value after another, each change when it is confirmed.
 
 use super::correlation::Correlation;
-use super::judge::{GLARING_DISCOUNT, Judgement, judge};
+use super::judge::{Judgement, judge, young_discount};
 use super::locate::{locate, unripe};
+use super::pool::Pool;
 use super::window::{self, Window};
-use super::{Point, Rules, SHORTEST};
+use super::{Point, Rules, SHORTEST, SpreadChange, spread};
 
 /// Share of the boundary from which a split is pending.
 const PENDING: f64 = 0.7;
 
 /// Fewest values behind a pending change: one alone is an outlier.
 const PENDING_SHORTEST: usize = 2;
+
+/// How many differences before a change may belong to a noisier stretch.
+const NEAREST: [usize; 4] = [4, 7, 12, 20];
+
+/// How much noisier the values around a change may be without any doubt about it.
+const CALM: f64 = 1.5;
+
+/// From how many values on the new level is doubted no more.
+const DOUBTED: f64 = 40.0;
+
+/// What is added to the boundary for a change of spread.
+const SPREAD_SURCHARGE: f64 = 0.5;
+
+/// From how many standard errors on the level may change where the spread does.
+const SHIFTS: f64 = 2.5;
 
 /// A change of level.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,10 +49,29 @@ pub struct Change {
     pub correlation: f64,
 }
 
+/// What a value confirms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum News {
+    /// Another level.
+    Level(Change),
+    /// Another spread around the same level.
+    Spread(SpreadChange),
+}
+
+impl News {
+    /// Returns the change of level, if it is one.
+    pub fn level(self) -> Option<Change> {
+        match self {
+            Self::Level(change) => Some(change),
+            Self::Spread(_) => None,
+        }
+    }
+}
+
 /// Where a detector stands: enough to go on with the last values of a series instead of all.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Checkpoint {
-    /// First value of the current level.
+    /// First value of the current level and spread.
     pub start: usize,
     /// How many values were seen.
     pub seen: usize,
@@ -47,7 +82,9 @@ pub struct Checkpoint {
 impl Checkpoint {
     /// Returns how many of the newest values are needed to go on from here.
     pub fn needed(self) -> usize {
-        window::needed(self.seen - self.start)
+        let age = self.seen - self.start;
+        // The differences are one less, of one value more.
+        window::needed(age).max(1 + window::needed(age.saturating_sub(1))).min(age)
     }
 }
 
@@ -57,12 +94,21 @@ pub struct Detector {
     rules: Rules,
     at: Checkpoint,
     window: Window,
+    /// What neighbours of the level differ by.
+    differences: Window,
+    last: Option<f64>,
 }
 
 impl Detector {
     /// A detector at the beginning of a series.
     pub fn new(rules: Rules) -> Self {
-        Self { rules, at: Checkpoint::default(), window: Window::new() }
+        Self {
+            rules,
+            at: Checkpoint::default(),
+            window: Window::new(),
+            differences: Window::new(),
+            last: None,
+        }
     }
 
     /// A detector that goes on from a checkpoint. `newest` are the values before it, at least as many as
@@ -70,7 +116,19 @@ impl Detector {
     /// have given.
     pub fn resume(rules: Rules, at: Checkpoint, newest: &[Point]) -> Self {
         let surplus = newest.len().saturating_sub(at.needed());
-        Self { rules, at, window: Window::resume(at.seen - at.start, &newest[surplus..]) }
+        let newest = &newest[surplus..];
+        let age = at.seen - at.start;
+        let latest = |count: usize, all: &[Point]| all[all.len() - count..].to_vec();
+        let differences: Vec<Point> =
+            newest.windows(2).map(|two| (two[1].value - two[0].value).abs().into()).collect();
+        let older = age.saturating_sub(1);
+        Self {
+            rules,
+            at,
+            window: Window::resume(age, &latest(window::needed(age), newest)),
+            differences: Window::resume(older, &latest(window::needed(older), &differences)),
+            last: newest.last().map(|point| point.value),
+        }
     }
 
     /// Returns where it stands.
@@ -78,23 +136,101 @@ impl Detector {
         self.at
     }
 
-    /// Takes the next value, and returns the change that it confirms. The value has to be finite.
-    pub fn push(&mut self, point: Point) -> Option<Change> {
+    /// Takes the next value, and returns what it confirms. The value has to be finite.
+    pub fn push(&mut self, point: Point) -> Option<News> {
         self.window.push(point);
+        if let Some(last) = self.last.replace(point.value) {
+            self.differences.push((point.value - last).abs().into());
+        }
         self.at.seen += 1;
         if self.window.len() < 2 * SHORTEST {
             return None;
         }
+        let level = self.level().map(News::Level);
+        level.or_else(|| self.spread().map(News::Spread))
+    }
+
+    fn level(&mut self) -> Option<Change> {
         let (split, judged) = self.confirmed()?;
         let place = locate(self.window.values(), split, &judged);
+        if judged.excess < self.doubt(place.index) {
+            return None;
+        }
         if unripe(self.window.values(), place.index, &judged) {
             return None;
         }
         let change = self.change(place.index, place.earliest, place.latest, &judged);
-        let ended = Correlation::of(self.window.scores_before(place.index));
-        self.at.past = self.at.past.after(ended);
-        self.at.start = change.index;
         self.restart(place.index);
+        Some(change)
+    }
+
+    /// Returns what is added to the boundary of a change of level at a place where the series may be getting noisier: from
+    /// some values before it on, the difference of the change itself left out.
+    fn doubt(&self, place: usize) -> f64 {
+        let n = self.differences.len();
+        // The difference of the change is that to the value before it.
+        let step = n - (self.window.len() - place);
+        let first = step.saturating_sub(window::REACH);
+        let noisier = |before, after| {
+            let split = self.differences.between(before, after);
+            spread::judge(split, 0.0)
+        };
+        let since = noisier((first, step), (step + 1, n));
+        let doubt = NEAREST
+            .into_iter()
+            .filter(|near| first + spread::FEWEST + near <= step)
+            .map(|near| noisier((first, step - near), (step - near, step)))
+            .map(|near| near.max((near + since) / std::f64::consts::SQRT_2))
+            .fold(since, f64::max);
+        // Many values tell their own scatter.
+        let few = 1.0 - (self.window.len() - place) as f64 / DOUBTED;
+        (doubt - CALM).max(0.0) * few.max(0.0)
+    }
+
+    /// Says whether the level may change at a place as well: then that is to be decided first.
+    fn shifts(&self, place: usize) -> bool {
+        let split = self.window.split(place);
+        let pool = Pool::of(&split, split.before, split.after);
+        pool.signed_root().abs() > SHIFTS * pool.unevenness()
+    }
+
+    fn spread(&mut self) -> Option<SpreadChange> {
+        let boundary = self.rules.boundary() + SPREAD_SURCHARGE;
+        let (split, z) = self
+            .differences
+            .candidates()
+            .into_iter()
+            .filter(|split| {
+                *split >= spread::FEWEST && self.differences.len() - split >= spread::FEWEST
+            })
+            .map(|split| (split, spread::judge(self.differences.split(split), boundary)))
+            .filter(|(_, z)| z.abs() >= boundary)
+            .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
+        let differences = self.differences.values();
+        let (index, earliest, latest) = spread::locate(differences, split);
+        let (before, after) = differences.split_at(index);
+        let before = &before[before.len().saturating_sub(window::REACH)..];
+        let (before, after) = (spread::deviation(before), spread::deviation(after));
+        if (after > before) != (z > 0.0) {
+            return None;
+        }
+        // The second value of a difference is the first of the new spread; of both windows the newest values are the same.
+        let to_value = |place: usize| self.window.len() - (differences.len() - place);
+        let first = self.at.seen - self.window.len();
+        let [index, earliest, latest] = [index, earliest, latest].map(to_value);
+        if self.shifts(index) {
+            return None;
+        }
+        let change = SpreadChange {
+            index: first + index,
+            earliest: first + earliest,
+            latest: first + latest,
+            seen: self.at.seen - 1,
+            z,
+            before,
+            after,
+        };
+        self.restart(index);
         Some(change)
     }
 
@@ -114,13 +250,18 @@ impl Detector {
     }
 
     fn confirmed(&self) -> Option<(usize, Judgement)> {
-        let least = self.rules.boundary() - GLARING_DISCOUNT;
         self.window
             .candidates()
             .into_iter()
-            .filter_map(|split| Some((split, self.judge(split, least)?)))
+            .filter_map(|split| Some((split, self.judge(split, self.least(split))?)))
             .filter(|(_, judged)| judged.excess >= 0.0 && self.matters(judged))
             .max_by(|a, b| a.1.excess.total_cmp(&b.1.excess))
+    }
+
+    /// Returns what a split has to reach for a change to be confirmed, at least.
+    fn least(&self, split: usize) -> f64 {
+        let count = split.min(window::REACH) + self.window.len() - split;
+        self.rules.boundary() - young_discount(count)
     }
 
     fn judge(&self, split: usize, least: f64) -> Option<Judgement> {
@@ -145,10 +286,17 @@ impl Detector {
         }
     }
 
-    /// Begins the level at place `index` of the window.
+    /// Begins anew at place `index` of the window.
     fn restart(&mut self, index: usize) {
+        let ended = Correlation::of(self.window.scores_before(index));
+        self.at.past = self.at.past.after(ended);
+        self.at.start = self.at.seen - self.window.len() + index;
         let points: Vec<Point> = self.window.points().skip(index).collect();
         self.window = Window::new();
+        self.differences = Window::new();
+        for two in points.windows(2) {
+            self.differences.push((two[1].value - two[0].value).abs().into());
+        }
         for point in points {
             self.window.push(point);
         }

@@ -1,45 +1,59 @@
 //! Whether the values after a split stand on another level than those before it.
 //!
-//! The longer side is the reference. Each value of the shorter side gets its normal score in the
-//! reference; with m of them and n in the reference
+//! Two statistics have to agree, both standard normal under no change, and the smaller one counts:
 //!
-//! z = mean score / sqrt(f(m, r) / m + f(n, r) / n),
+//! - that of the ranks ([`super::tilt`]): the normal scores of the values of both sides among each other, with the chance
+//!   of their means under any exchange of the values, ties and all. For independent values it does not depend on how the
+//!   noise is distributed. It is divided by what a shorter side that scatters more adds to its error;
+//! - that of the values ([`super::studentised`]): the difference of the means over an error with the scatter of each side
+//!   and with what neighbours have in common.
 //!
-//! f being what correlation does to a mean ([`super::correlation`]). Ranks alone decide, so that for
-//! independent values the law of z, and of its maximum over splits and over time, does not depend on how
-//! the noise is distributed: one simulation holds for all.
-//!
-//! The boundary is what z must reach. It is no quantile of one test: it accounts for the split being the
-//! best of many and for looking again after every run, by simulation (`Rules::false_alarms`).
+//! The boundary is what they must reach. It is no quantile of one test: it accounts for the split being the best of many
+//! and for looking again after every run, by simulation (`Rules::false_alarms`). It is nearer for a sharp step in a young
+//! level ([`super::jump`]), which is asked about few times; farther for a level in which correlation, a slow drift or a
+//! handful of values that repeat make chance results likelier than either statistic knows.
 
-use crate::center::median_of;
+use super::correlation::Correlation;
+use super::jump::jump;
+use super::pool::Pool;
+use super::split::{Split, deviation, median};
+use super::studentised::studentised;
+use super::tilt::{LARGEST_GAIN, separated};
 
-use super::correlation::{Correlation, inflation};
-use super::order::{Order, twice_below};
-use super::scores::Scores;
+/// A step is sharp from this jump on.
+const SHARP: f64 = 2.8;
 
-/// A step of all values beyond this many robust deviations, and of their median beyond
-/// [`CLEAR_MEDIAN`], is clear: ranks cannot tell it from a smaller one, but nobody mistakes it.
-const CLEAR_EACH: f64 = 2.5;
-const CLEAR_MEDIAN: f64 = 3.5;
+/// Correlation that is expected at a sharp step and at any other before enough values are known, and how many values it
+/// counts as in the shortest level.
+const EXPECTED_SHARP: (f64, f64) = (0.1, 25.0);
+const EXPECTED: (f64, f64) = (0.5, 40.0);
 
-/// How much nearer the boundary is for a clear step.
-const CLEAR_DISCOUNT: f64 = 0.7;
+/// Values from which the level tells its correlation itself.
+const KNOWN: f64 = 100.0;
 
-/// A step that is so many times as large as a clear one is glaring, and the boundary nearer still.
-const GLARING: f64 = 2.5;
-pub(super) const GLARING_DISCOUNT: f64 = 1.4;
+/// Deviations that each of so few values is away from the middle of the others, at least: fewer than six values do not
+/// tell their scatter.
+const FEWEST_BEYOND: [f64; 8] = [6.0, 6.0, 5.0, 5.0, 3.5, 2.2, 1.2, 0.5];
 
-/// Splits with fewer values after them, or with more, have a higher boundary: most of the error is spent
-/// on steps that are found after 6 to 12 runs.
-const FEW: usize = 6;
-const FEW_SURCHARGE: f64 = 0.2;
-const MANY: usize = 12;
-const MANY_SURCHARGE: f64 = 0.4;
+/// How much nearer the boundary is for a sharp step, at most, and up to how many values.
+const YOUNG_DISCOUNT: f64 = 0.9;
+const YOUNG: f64 = 60.0;
 
-/// So few pairs of a value and one of the reference are sooner compared one by one than told from the order of
-/// all values.
-const FEW_PAIRS: usize = 1000;
+/// Surcharge for a shorter side of many values, from the first number on up to the second: only a drift is found so late.
+const MANY_SURCHARGE: f64 = 1.0;
+const MANY: (f64, f64) = (20.0, 60.0);
+
+/// Surcharge for a correlation of 1.
+const CORRELATED_SURCHARGE: f64 = 0.6;
+
+/// Surcharge where most values of the longer side are equal: the law of their scores is coarse.
+const COARSE_SURCHARGE: f64 = 0.4;
+
+/// Values nearest to the split whose scatter counts if it is larger: twice the shorter side within these.
+const NEAREST: (usize, usize) = (16, 40);
+
+/// How much larger it has to be.
+const NEAREST_SHARE: f64 = 0.8;
 
 /// What is found of a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,21 +69,6 @@ pub(super) struct Judgement {
     pub(super) correlation: f64,
 }
 
-/// A split of the newest values of a level.
-#[derive(Clone, Copy)]
-pub(super) struct Split<'a> {
-    /// The values, the weights of their scores, and their scores among all of them, from which
-    /// correlation is estimated; as many of each.
-    pub(super) values: &'a [f64],
-    pub(super) weights: &'a [f64],
-    pub(super) scores: &'a [f64],
-    /// The order of the values.
-    pub(super) order: &'a Order,
-    /// Places of the values before the split, and of those after it.
-    pub(super) before: (usize, usize),
-    pub(super) after: (usize, usize),
-}
-
 /// Judges a split of which neither side is empty; nothing where |z| is below `least`.
 pub(super) fn judge(
     split: Split<'_>,
@@ -78,106 +77,77 @@ pub(super) fn judge(
     least: f64,
 ) -> Option<Judgement> {
     let length = |(from, to): (usize, usize)| to - from;
-    let rising = length(split.before) >= length(split.after);
-    let (reference, other) =
-        if rising { (split.before, split.after) } else { (split.after, split.before) };
-    let (n, m) = (length(reference), length(other));
-    let correlation = Correlation::of(&split.scores[reference.0..reference.1]).coefficient(past);
-    let variance = inflation(m, correlation) / m as f64 + inflation(n, correlation) / n as f64;
-    let error = m as f64 * variance.sqrt();
-    let z = sum_of_scores(&split, reference, other, least * error)? / error;
-    if z.abs() < least {
+    let is_short = length(split.before) >= length(split.after);
+    let (longer, shorter) =
+        if is_short { (split.before, split.after) } else { (split.after, split.before) };
+    let pool = Pool::of(&split, longer, shorter);
+    if pool.z().abs() * LARGEST_GAIN < least {
         return None;
     }
-    let reference = &split.values[reference.0..reference.1];
-    let other = &split.values[other.0..other.1];
+    let reference = &split.values[longer.0..longer.1];
+    let other = &split.values[shorter.0..shorter.1];
+    let (n, m) = (reference.len(), other.len());
+    let by_chance =
+        if are_separate(reference, other) { separated(n + m, m) } else { pool.signed_root().abs() };
+    let by_ranks = by_chance / pool.unevenness();
+    if by_ranks < least {
+        return None;
+    }
+    let start = split.before.0;
+    let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
+    let level_only = if is_short { 0..longer.1 } else { longer.0..longer.1 };
+    let correlation = correlation(&split.scores[level_only], past, is_sharp);
     let (middle, level) = (median(reference), median(other));
-    let scale = deviation(reference, middle);
-    let clear = |times: f64| is_clear(other, middle, level, z.signum(), times * scale);
-    let discount = if clear(GLARING) {
-        GLARING_DISCOUNT
-    } else if clear(1.0) {
-        CLEAR_DISCOUNT
+    let scale = scale(reference, middle, m, is_short);
+    let z = by_ranks.min(studentised(reference, other, scale, correlation));
+    let side = pool.z().signum();
+    let beyond = FEWEST_BEYOND.get(m).map_or(0.0, |times| times * scale);
+    let are_beyond = other.iter().all(|value| (value - middle) * side > beyond);
+    if z < least || (beyond > 0.0 && !are_beyond) {
+        return None;
+    }
+    let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
+    let is_coarse = 2 * equal > n && scale > 0.0;
+    let many = ((m as f64 - MANY.0) / (MANY.1 - MANY.0)).clamp(0.0, 1.0);
+    let excess = z - boundary + if is_sharp { young_discount(n + m) } else { 0.0 }
+        - MANY_SURCHARGE * many
+        - CORRELATED_SURCHARGE * correlation
+        - if is_coarse { COARSE_SURCHARGE } else { 0.0 };
+    Some(if is_short {
+        Judgement { z: side * z, excess, before: middle, after: level, correlation }
     } else {
-        -surcharge(length(split.after))
-    };
-    let excess = z.abs() + discount - boundary;
-    Some(if rising {
-        Judgement { z, excess, before: middle, after: level, correlation }
-    } else {
-        Judgement { z: -z, excess, before: level, after: middle, correlation }
+        Judgement { z: -side * z, excess, before: level, after: middle, correlation }
     })
 }
 
-/// Returns the sum of the weighted scores of one side in the other, the reference; nothing where it is soon clear that
-/// it stays below `least` on either side of 0.
-fn sum_of_scores(
-    split: &Split<'_>,
-    reference: (usize, usize),
-    other: (usize, usize),
-    least: f64,
-) -> Option<f64> {
-    let (n, m) = (reference.1 - reference.0, other.1 - other.0);
-    let table = Scores::get();
-    // No score is larger, and no weight is above 1.
-    let largest = table.outside(2 * n, n);
-    if m as f64 * largest < least {
-        return None;
-    }
-    let mut sum = 0.0;
-    if m * n <= FEW_PAIRS {
-        let others = &split.values[reference.0..reference.1];
-        for place in other.0..other.1 {
-            let score = table.outside(twice_below(others, split.values[place]), n);
-            sum += split.weights[place] * score;
-            if f64::abs(sum) + (other.1 - 1 - place) as f64 * largest < least {
-                return None;
-            }
-        }
-        return Some(sum);
-    }
-    let inside = |(from, to): (usize, usize), place| from <= place && place < to;
-    split.order.walk(
-        split.values,
-        |place| inside(reference, place),
-        |place, twice_below| {
-            if inside(other, place) {
-                sum += split.weights[place] * table.outside(twice_below, n);
-            }
-        },
-    );
-    Some(sum)
+/// Returns how much nearer the boundary is for a sharp step among so many values.
+pub(super) fn young_discount(count: usize) -> f64 {
+    YOUNG_DISCOUNT * (1.0 - count as f64 / YOUNG).max(0.0)
 }
 
-/// What is added to the boundary for a split with `after` values behind it.
-fn surcharge(after: usize) -> f64 {
-    if after < FEW {
-        FEW_SURCHARGE
-    } else if after > MANY {
-        MANY_SURCHARGE
-    } else {
-        0.0
-    }
+/// Returns the correlation to be reckoned with at a split.
+fn correlation(scores: &[f64], past: Correlation, is_sharp: bool) -> f64 {
+    let own = Correlation::of(scores);
+    let (expected, count) = if is_sharp { EXPECTED_SHARP } else { EXPECTED };
+    let unknown = (1.0 - (own.count + past.count) / KNOWN).max(0.0);
+    own.coefficient(past, (expected, count * unknown))
 }
 
-/// Says whether a step of `other` from `middle` to one side is clear, measured in `scale`.
-fn is_clear(other: &[f64], middle: f64, level: f64, side: f64, scale: f64) -> bool {
-    (level - middle) * side > CLEAR_MEDIAN * scale
-        && other.iter().all(|value| (value - middle) * side > CLEAR_EACH * scale)
+/// Returns the robust deviation of the longer side, or of its values next to the split if those scatter more.
+fn scale(reference: &[f64], middle: f64, shorter: usize, is_before: bool) -> f64 {
+    let nearest = (2 * shorter).clamp(NEAREST.0, NEAREST.1).min(reference.len());
+    let local =
+        if is_before { &reference[reference.len() - nearest..] } else { &reference[..nearest] };
+    deviation(reference, middle).max(NEAREST_SHARE * deviation(local, middle))
 }
 
-/// Returns 1.4826 times the median distance from `middle`, or 1.2533 times the mean distance where more
-/// than half of the values are equal; 0 where all are.
-pub(super) fn deviation(values: &[f64], middle: f64) -> f64 {
-    let mut distances: Vec<f64> = values.iter().map(|value| (value - middle).abs()).collect();
-    let half = median_of(&mut distances);
-    if half > 0.0 {
-        return 1.4826 * half;
-    }
-    1.2533 * distances.iter().sum::<f64>() / distances.len() as f64
-}
-
-/// Returns the median of values of which there is at least one.
-pub(super) fn median(values: &[f64]) -> f64 {
-    median_of(&mut values.to_vec())
+/// Says whether all values of one side are beyond all of the other.
+fn are_separate(a: &[f64], b: &[f64]) -> bool {
+    let range = |values: &[f64]| {
+        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+            (low.min(*value), high.max(*value))
+        })
+    };
+    let (a, b) = (range(a), range(b));
+    a.1 < b.0 || b.1 < a.0
 }

@@ -14,7 +14,9 @@
 //! Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35 (1964).
 
 use super::SHORTEST;
-use super::judge::{Judgement, deviation, median};
+use super::judge::Judgement;
+use super::split::{deviation, median};
+use super::window::REACH;
 
 /// Deviations up to which a loss is a square.
 const CORNER: f64 = 2.5;
@@ -32,8 +34,7 @@ pub(super) struct Located {
 
 /// Returns where in `values` the new level begins, of which `judged` was found for the split `near`.
 pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Located {
-    let (before, after) = (judged.before, judged.after);
-    let scale = scale(&values[..near], judged);
+    let (before, after, scale) = levels(values, near, judged);
     let r = judged.correlation;
     let surprise = scale * (1.0 - r * r).sqrt();
     let lost = |t: usize, level: f64, earlier: f64| {
@@ -60,6 +61,26 @@ pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Located
     let latest = gains.iter().find(likely).map_or(index, |one| one.0.max(index));
     let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0.min(index));
     Located { index, earliest, latest }
+}
+
+/// Returns both levels, and how far values are usually off theirs. Where most values of a side are equal its median
+/// says too little of where it is.
+fn levels(values: &[f64], near: usize, judged: &Judgement) -> (f64, f64, f64) {
+    let (old, new) = values.split_at(near);
+    let old = &old[old.len().saturating_sub(REACH)..];
+    let coarse = |values: &[f64], middle: f64| {
+        2 * values.iter().filter(|value| (*value - middle).abs() <= 0.0).count() > values.len()
+    };
+    if !coarse(old, judged.before) && !coarse(new, judged.after) {
+        return (judged.before, judged.after, scale(&values[..near], judged));
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (before, after) = (mean(old), mean(new));
+    let squares =
+        |values: &[f64], level: f64| values.iter().map(|v| (v - level).powi(2)).sum::<f64>();
+    let square = (squares(old, before) + squares(new, after)) / (old.len() + new.len()) as f64;
+    let scale = if square > 0.0 { square.sqrt() } else { (after - before).abs() / 10.0 };
+    (before, after, scale)
 }
 
 /// Whether the very last values, too few to be a level, explain better what was found than a level that

@@ -24,23 +24,31 @@ pub mod engines;
 mod errors;
 mod fewest;
 mod judge;
+mod jump;
 mod locate;
 mod order;
+mod pool;
 mod scores;
 mod shift;
+mod split;
+mod spread;
+mod spread_change;
+mod studentised;
+mod tilt;
 mod window;
 
 #[cfg(test)]
 mod tests;
 
 pub use correlation::Correlation;
-pub use detector::{Change, Checkpoint, Detector};
+pub use detector::{Change, Checkpoint, Detector, News};
 pub use errors::errors;
 pub use fewest::fewest_values;
 pub use shift::{Shift, shift, sizes};
+pub use spread_change::SpreadChange;
 
 /// Fewest values of a level that is confirmed.
-pub const SHORTEST: usize = 4;
+pub const SHORTEST: usize = 3;
 
 /// One value of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,7 +76,7 @@ pub struct Rules {
 /// Share of unchanged series of 500 independent values with an alarm, and the boundary that gives at
 /// most so many, by simulation (`crates/calibrate/tests/calibration/changes.rs`).
 const BOUNDARIES: [(f64, f64); 5] =
-    [(0.1, 3.8), (0.05, 4.05), (DEFAULT_FALSE_ALARMS, 4.28), (0.01, 4.5), (0.001, 5.0)];
+    [(0.1, 3.5), (0.05, 3.68), (DEFAULT_FALSE_ALARMS, 3.84), (0.01, 4.08), (0.001, 4.65)];
 
 /// Share of unchanged series of 500 independent values in which a change is confirmed, at most, where
 /// nothing else is asked for.
@@ -111,10 +119,21 @@ pub struct Changes {
     pub confirmed: Vec<Change>,
     /// What may become one.
     pub pending: Option<Change>,
+    /// Confirmed changes of spread, by index; the level is the same on both sides.
+    pub spreads: Vec<SpreadChange>,
 }
 
 impl Changes {
-    /// Returns every change: those confirmed, then what is pending.
+    /// Takes what the detector confirmed.
+    pub fn take(&mut self, news: Option<News>) {
+        match news {
+            Some(News::Level(change)) => self.confirmed.push(change),
+            Some(News::Spread(change)) => self.spreads.push(change),
+            None => {}
+        }
+    }
+
+    /// Returns every change of level: those confirmed, then what is pending.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.confirmed.iter().chain(&self.pending)
     }
@@ -123,6 +142,10 @@ impl Changes {
 /// Reads a whole series; every value has to be finite.
 pub fn detect<P: Into<Point>>(values: impl IntoIterator<Item = P>, rules: Rules) -> Changes {
     let mut detector = Detector::new(rules);
-    let confirmed = values.into_iter().filter_map(|value| detector.push(value.into())).collect();
-    Changes { confirmed, pending: detector.pending() }
+    let mut changes = Changes::default();
+    for value in values {
+        changes.take(detector.push(value.into()));
+    }
+    changes.pending = detector.pending();
+    changes
 }

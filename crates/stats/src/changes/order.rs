@@ -62,16 +62,16 @@ impl Order {
     }
 }
 
-/// Returns twice the number of values below another, a tie counting one half.
-pub(super) fn twice_below(values: &[f64], value: f64) -> usize {
-    values.iter().map(|one| usize::from(*one < value) + usize::from(*one <= value)).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// Returns twice the number of values below another, a tie counting one half.
+    fn twice_below(values: &[f64], value: f64) -> usize {
+        values.iter().map(|one| usize::from(*one < value) + usize::from(*one <= value)).sum()
+    }
 
     proptest! {
         #[test]

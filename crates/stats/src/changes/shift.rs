@@ -14,7 +14,7 @@
 
 use super::Changes;
 use super::correlation::inflation;
-use super::judge::median;
+use super::split::median;
 use super::window::REACH;
 use crate::center::median_of_sorted;
 use crate::normal;

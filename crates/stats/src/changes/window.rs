@@ -7,9 +7,9 @@
 //! decides only what is worth the time.
 
 use super::correlation::{by_differences, inflation};
-use super::judge::{Split, deviation, median};
 use super::order::Order;
 use super::scores::Scores;
+use super::split::{Split, deviation, median};
 use super::{Point, SHORTEST};
 
 /// Values on each side of a split that are looked at.
@@ -31,6 +31,9 @@ const GROWN: usize = 60;
 /// smaller than those in one, and what is passed over here is never judged.
 const CAUTION: f64 = 0.7;
 
+/// Smallest variance of scores that the quick look reckons with: next to none where all values are equal so far.
+const LEAST_VARIANCE: f64 = 0.1;
+
 /// The same for splits that may be pending.
 const WORTH_A_LOOK: f64 = 2.5 * 2.5;
 
@@ -39,6 +42,9 @@ const DISTANCES: [usize; 26] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 21, 24, 28, 32, 37, 43, 50, 58, 67, 77, 88,
     REACH,
 ];
+
+/// How many of the nearest splits are judged beside one that stands out.
+const BESIDE: usize = 8;
 
 /// The last values of the current level.
 #[derive(Debug, Clone)]
@@ -121,13 +127,18 @@ impl Window {
 
     /// Returns the split at a place, with at most [`REACH`] values before it.
     pub(super) fn split(&self, at: usize) -> Split<'_> {
+        self.between((at.saturating_sub(REACH), at), (at, self.values.len()))
+    }
+
+    /// Returns the split between two stretches.
+    pub(super) fn between(&self, before: (usize, usize), after: (usize, usize)) -> Split<'_> {
         Split {
             values: &self.values,
             weights: &self.weights,
             scores: &self.scores,
             order: &self.order,
-            before: (at.saturating_sub(REACH), at),
-            after: (at, self.values.len()),
+            before,
+            after,
         }
     }
 
@@ -167,13 +178,15 @@ impl Window {
             self.sums.push(sum);
         }
         let r = CAUTION * by_differences(&self.scores);
+        let squares = self.scores.iter().map(|score| score * score).sum::<f64>() / n as f64;
+        let variance = squares.clamp(LEAST_VARIANCE, 1.0);
         self.score_at = next_scoring(n);
         // Those of longer distances are not needed before the next time.
         for (factor, m) in self.factors.iter_mut().zip(DISTANCES) {
             if m >= self.score_at {
                 break;
             }
-            *factor = 1.0 / ((m * REACH * (m + REACH)) as f64 * inflation(m, r));
+            *factor = 1.0 / ((m * REACH * (m + REACH)) as f64 * inflation(m, r) * variance);
         }
     }
 
@@ -201,10 +214,14 @@ impl Window {
         }
         let n = self.values.len();
         let at = |i: usize| ripe.get(i).copied().unwrap_or(0.0);
+        let is_peak =
+            |i: usize| at(i) > limit && at(i) >= at(i + 1) && (i == 0 || at(i) >= at(i - 1));
+        // Of a few values the quick look may be one off, and judging is exact about them.
+        let is_beside = |i: usize| i < BESIDE && (is_peak(i + 1) || (i > 0 && is_peak(i - 1)));
         (0..ripe.len())
-            .filter(|i| at(*i) > limit && at(*i) >= at(i + 1))
-            .filter(|i| *i == 0 || at(*i) >= at(i - 1))
-            .map(|i| n - DISTANCES[SHORTEST - 1 + i])
+            .filter(|i| is_peak(*i) || is_beside(*i))
+            .filter_map(|i| n.checked_sub(DISTANCES[SHORTEST - 1 + i]))
+            .filter(|split| *split >= SHORTEST)
             .collect()
     }
 

@@ -2,13 +2,15 @@
 
 use becalm_model::Direction;
 use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
-use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
+use becalm_model::wire::{
+    ChangeInHistoryDocument, ChangePointDocument, SpreadChangeDocument, SpreadInHistoryDocument,
+};
 use becalm_series::{Access, ChangeTerms, Followed, SeriesFilter, Store, follow, placed, rose};
 use becalm_stats::changes::{Change, Shift};
 
 use super::few::{self, Unchanged};
 use super::series::{find, sized};
-use super::{Args, Engine, Found, document};
+use super::{Args, Engine, Found, document, spread_document};
 use crate::commands::history::{Settings, now};
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -40,9 +42,10 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
             let values: Vec<f64> = points.iter().map(|point| point.value).collect();
             let found = find(&values, &args.finding);
             let changes = placed(&points, &found, now());
-            documents.extend(documents_of(&Followed { series, points, changes }, args));
+            let followed = Followed { series, points, changes, spreads: found.spreads };
+            documents.extend(documents_of(&followed, args));
         }
-        return Ok(Found { series: count, too_few: None, changes: documents });
+        return Ok(Found { series: count, too_few: None, changes: documents, spreads: Vec::new() });
     }
     warn_of_margins(&mut store, &settings, ui)?;
     let terms = ChangeTerms {
@@ -61,7 +64,9 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     });
     let too_few = few::too_few(unchanged);
     let changes = followed.iter().flat_map(|one| documents_of(one, args)).collect();
-    Ok(Found { series: count, too_few, changes })
+    // What was first reported when is kept of changes of level alone.
+    let spreads = followed.iter().filter(|_| args.since.is_none()).flat_map(spreads_of).collect();
+    Ok(Found { series: count, too_few, changes, spreads })
 }
 
 /// Warns of margins in `becalm.toml` that match no series.
@@ -90,6 +95,26 @@ fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {
         .filter(|(_, stored)| args.since.is_none_or(|since| stored.first_seen.time >= since))
         .map(|(change, stored)| one(followed, change, stored))
         .collect()
+}
+
+fn spreads_of(followed: &Followed) -> impl Iterator<Item = SpreadChangeDocument> {
+    let key = &followed.series.key;
+    followed.spreads.iter().map(move |one| {
+        let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
+        let history = SpreadInHistoryDocument {
+            series: followed.series.id.0,
+            benchmark: key.benchmark.clone(),
+            metric: key.metric.clone(),
+            unit: key.unit.to_string(),
+            parameters: key.parameters.iter().cloned().collect(),
+            branch: key.branch.clone(),
+            entry: followed.points[one.index].entry.0,
+            commit: commit(one.index),
+            after_commit: one.earliest.checked_sub(1).and_then(commit),
+            until_commit: commit(one.latest),
+        };
+        SpreadChangeDocument { history: Some(history), ..spread_document(one) }
+    })
 }
 
 fn one(followed: &Followed, change: &Change, stored: &StoredChange) -> ChangePointDocument {

@@ -8,10 +8,12 @@ mod series;
 use std::path::PathBuf;
 
 use becalm_model::parse_share;
-use becalm_model::wire::{CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, TooFewValues};
+use becalm_model::wire::{
+    CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, SpreadChangeDocument, TooFewValues,
+};
 use becalm_report::changes_text;
 use becalm_series::{ChangeTerms, check_false_alarms};
-use becalm_stats::changes::Rules;
+use becalm_stats::changes::{Rules, SpreadChange};
 use clap::ValueEnum;
 
 use super::history::{SeriesFlags, StoreFlags, moment};
@@ -22,9 +24,9 @@ use crate::ui::Ui;
 
 /// Show where the level of results changed over time
 ///
-/// A change is confirmed when at least four points are on a new level and their ranks are beyond
-/// chance for a series that is tested after every run; it then keeps its place. Newer suspects are
-/// pending. Without --series becalm examines the series of the history and keeps its findings
+/// A change is confirmed when at least three points are on a new level and are beyond chance for a
+/// series that is tested after every run; it then keeps its place. Newer suspects are pending. Where
+/// a series gets noisier or quieter around its level is listed apart. Without --series becalm examines the series of the history and keeps its findings
 /// there. Exit code 3: the series of the file has too few values to confirm a change.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -142,12 +144,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return review::run(command, ui);
     }
     args.finding.check()?;
-    let Found { series, too_few, mut changes } = match &args.series {
+    let Found { series, too_few, mut changes, mut spreads } = match &args.series {
         Some(path) => series::changes(path, &args.finding)?,
         None => kept::changes(args, ui)?,
     };
     if args.regressions {
         changes.retain(|change| change.kind == "regression" || change.kind == "change");
+        spreads.retain(|change| change.kind == NOISIER);
     }
     let document = ChangesDocument {
         schema: CHANGES_SCHEMA.to_owned(),
@@ -155,6 +158,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         series,
         too_few,
         changes,
+        spreads,
     };
     ui.print_either(args.json, &document, |style| {
         changes_text(&document, style, ui.table_width())
@@ -171,6 +175,24 @@ struct Found {
     /// Those in which no change can be found yet.
     too_few: Option<TooFewValues>,
     changes: Vec<ChangePointDocument>,
+    spreads: Vec<SpreadChangeDocument>,
+}
+
+/// The kinds of a change of spread.
+const NOISIER: &str = "noisier";
+const QUIETER: &str = "quieter";
+
+/// Makes a document of a change of spread whose place in a history is not known yet.
+fn spread_document(change: &SpreadChange) -> SpreadChangeDocument {
+    SpreadChangeDocument {
+        index: change.index,
+        earliest: change.earliest,
+        latest: change.latest,
+        kind: if change.is_noisier() { NOISIER } else { QUIETER }.to_owned(),
+        before: change.before,
+        after: change.after,
+        history: None,
+    }
 }
 
 /// Makes a document of a change whose place and direction are not known yet.

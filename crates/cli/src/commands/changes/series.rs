@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use becalm_model::wire::ChangePointDocument;
+use becalm_model::wire::{ChangePointDocument, SpreadChangeDocument};
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
 
 use super::few::{self, Unchanged};
-use super::{Engine, FindingFlags, Found, document};
+use super::{Engine, FindingFlags, Found, document, spread_document};
 use crate::error::CommandError;
 
 /// Values on each side of a change from which its levels are estimated, as in becalm's own engine.
@@ -34,7 +34,16 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
     let is_unchanged = finding.engine == Engine::Becalm && found.confirmed.is_empty();
     let unchanged = Unchanged { values: values.len(), rules: finding.rules() };
     let too_few = few::too_few(Some(unchanged).filter(|_| is_unchanged));
-    Ok(Found { series: 1, too_few, changes: documents })
+    let spreads = found.spreads.iter().map(|one| {
+        let document = spread_document(one);
+        SpreadChangeDocument {
+            index: places[one.index],
+            earliest: places[one.earliest],
+            latest: places[one.latest],
+            ..document
+        }
+    });
+    Ok(Found { series: 1, too_few, changes: documents, spreads: spreads.collect() })
 }
 
 /// Puts the size of a change into its document.
@@ -83,7 +92,7 @@ pub(super) fn find(values: &[f64], finding: &FindingFlags) -> Changes {
         });
         start = index;
     }
-    Changes { confirmed, pending: None }
+    Changes { confirmed, ..Changes::default() }
 }
 
 /// Reads a JSON array of numbers, or one number a line. `null`, `NaN` and empty lines between numbers are
