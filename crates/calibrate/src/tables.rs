@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn the_tables_are_complete_and_their_seed_decides_them() {
         let text = calibration_markdown(3, 1);
-        assert_eq!(text.matches("\n### ").count(), 11);
+        assert_eq!(text.matches("\n### ").count(), 12);
         assert!(noise::ALL.iter().all(|noise| text.matches(noise.name).count() >= 4));
         assert!(text == calibration_markdown(3, 1) && text != calibration_markdown(3, 2));
     }

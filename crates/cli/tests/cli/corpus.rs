@@ -41,6 +41,12 @@ const CONDITIONS: [(&str, Make); 2] = [
 /// Numbers that are found in another way since: what a pilot leaves open covers as often as it says.
 const RECKONED_ANEW: [&str; 2] = ["counts_low", "counts_high"];
 
+/// What a later version of the detector finds a little elsewhere: the levels of a change, and the entry that showed it.
+const FOUND_ANEW: [&str; 4] = ["before", "after", "value", "first_seen_entry"];
+
+/// By how much that may differ, as a share.
+const NEAR: f64 = 0.02;
+
 /// When something was found, which may have been by this very test.
 const MOMENTS: [&str; 1] = ["first_seen"];
 
@@ -140,6 +146,10 @@ fn compare(before: &Value, now: &Value, at: &str, differences: &mut Differences)
                     Some(now) if RECKONED_ANEW.contains(&key.as_str()) => {
                         assert!(now.is_number() == value.is_number(), "{at}: {now}");
                     }
+                    Some(now)
+                        if FOUND_ANEW.contains(&key.as_str())
+                            && is_of_detector(&at)
+                            && are_near(value.as_f64(), now.as_f64()) => {}
                     Some(now) if SENTENCES.contains(&key.as_str()) => {
                         compare(&sentences(value), &sentences(now), &at, differences);
                     }
@@ -164,7 +174,8 @@ fn compare(before: &Value, now: &Value, at: &str, differences: &mut Differences)
         (Value::Number(before), Value::Number(now))
             if differences.are_same(before.as_f64(), now.as_f64()) => {}
         (Value::String(before), Value::String(now))
-            if are_reworded(&without_versions(before), &without_versions(now)) => {}
+            if are_reworded(&without_versions(before), &without_versions(now))
+                || is_of_detector(at) && say_nearly_the_same(before, now) => {}
         _ if before == now => {}
         _ => differences.add(format!("{at}: {before} is now {now}")),
     }
@@ -312,6 +323,26 @@ fn reworded(text: &str) -> String {
 fn are_reworded(before: &str, now: &str) -> bool {
     let before = reworded(before);
     before == now || before == reworded(now)
+}
+
+/// Says whether a place is in an answer of the detector of changes.
+fn is_of_detector(at: &str) -> bool {
+    at.starts_with("changes ") || at.starts_with("gate ")
+}
+
+fn are_near(before: Option<f64>, now: Option<f64>) -> bool {
+    before.zip(now).is_some_and(|(before, now)| (before - now).abs() <= NEAR * before.abs())
+}
+
+/// Says whether two lines differ in numbers alone, and not by much.
+fn say_nearly_the_same(before: &str, now: &str) -> bool {
+    let (before, now) = (reworded(before), reworded(now));
+    let (before, now): (Vec<&str>, Vec<&str>) =
+        (before.split_whitespace().collect(), now.split_whitespace().collect());
+    let are_same = |(one, other): (&&str, &&str)| {
+        one == other || are_near(one.parse().ok(), other.parse().ok())
+    };
+    before.len() == now.len() && before.iter().zip(&now).all(are_same)
 }
 
 /// Reports whether lines say the same in the words of today; these may break elsewhere.
