@@ -12,7 +12,7 @@ use super::toolchain::Toolchain;
 use crate::workspace::{Profile, build_becalm, run};
 
 /// Most bytes that the program may have.
-const LARGEST: usize = 12_000_000;
+const LARGEST: usize = 12 << 20;
 
 /// A program for one processor.
 pub(super) struct Binary {
