@@ -49,7 +49,7 @@ impl FleetRun {
             FleetMachine {
                 name: member.node.clone(),
                 processor: fact("cpu_model"),
-                kernel: fact("kernel"),
+                kernel: fact("kernel_release"),
                 tries: self.tries_of(&member.node),
                 left_out: member.left_out.clone(),
             }

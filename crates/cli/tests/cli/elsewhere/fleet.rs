@@ -82,6 +82,8 @@ fn blocks_on_two_machines_are_one_answer() {
     );
     assert!(output.stdout.contains("Both machines, each alone, say slower"), "{}", output.stdout);
     has_each_block_once(&env, 4);
+    let machine = &status(&env)["machines"][0];
+    assert!(machine["processor"].is_string() && machine["kernel"].is_string(), "{machine:#}");
     let saved: Value = serde_json::from_str(&env.read("f.json")).unwrap();
     assert_eq!(
         (saved["schema"].as_str(), saved["name"].as_str()),
