@@ -30,7 +30,7 @@ pub struct OverMachines {
     pub df: f64,
 }
 
-/// Estimates of one machine that differ by no more are the same: what is left of them is rounding.
+/// A standard deviation below this is the rounding of floating-point numbers.
 const ROUNDING: f64 = 1e-13;
 
 impl OverMachines {

@@ -101,8 +101,28 @@ impl FleetRun {
         folder.write("state.json", &state)?;
         // It is a fleet once it has a plan.
         folder.write("plan.json", &plan)?;
-        let (live, nodes, refused, listed, is_few) = (BTreeMap::new(), Vec::new(), None, 0, false);
-        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, listed, is_few })
+        Ok(Self::new(cluster, folder, lock, plan, state))
+    }
+
+    fn new(
+        cluster: Cluster,
+        folder: FleetFolder,
+        lock: Option<Lock>,
+        plan: Plan,
+        state: State,
+    ) -> Self {
+        Self {
+            cluster,
+            folder,
+            plan,
+            state,
+            live: BTreeMap::new(),
+            nodes: Vec::new(),
+            lock,
+            refused: None,
+            listed: 0,
+            is_few: false,
+        }
     }
 
     /// Opens one to attend to it.
@@ -118,10 +138,8 @@ impl FleetRun {
         let lock = folder.lock().ok();
         let mut run = Self::read(cluster, folder, lock)?;
         if run.lock.is_some() {
+            // One look without waiting: what is finished is collected, and nothing is started.
             run.find_lost_submission()?;
-        }
-        // One look without waiting: what is finished is collected, and nothing is started.
-        if run.lock.is_some() {
             run.collect(&mut |_| ())?;
         }
         run.ask(&mut |_| ())?;
@@ -130,18 +148,12 @@ impl FleetRun {
 
     fn read(cluster: Cluster, folder: FleetFolder, lock: Option<Lock>) -> Result<Self, FleetError> {
         let (plan, state) = (folder.plan()?, folder.state()?);
-        let (live, nodes, refused, listed, is_few) = (BTreeMap::new(), Vec::new(), None, 0, false);
-        Ok(Self { cluster, folder, plan, state, live, nodes, lock, refused, listed, is_few })
+        Ok(Self::new(cluster, folder, lock, plan, state))
     }
 
     /// Returns its name.
     pub fn name(&self) -> &str {
         &self.plan.name
-    }
-
-    /// Returns where its machines come from.
-    pub fn place(&self) -> &str {
-        &self.plan.place
     }
 
     /// Attends until there is nothing left to do, or the user goes away.

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! of them (Whitmore 1986, "Prediction limits for a univariate normal observation", The American Statistician 40). A machine
-//! is off its level if the canary lies outside at 99 %, and by more than 3 % besides: less is no reason to lose a machine.
+//! is off its level if the canary lies outside this interval at 99 % and differs from the mean by more than 3 %. A smaller
+//! difference does not justify losing a machine.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -32,7 +33,7 @@ const MOST: usize = 20;
 /// Confidence at which a canary is news.
 const CONFIDENCE: f64 = 0.99;
 
-/// Differences up to this are no reason to lose a machine.
+/// A machine whose canary differs by no more than this is kept.
 const TOLERATED: f64 = 0.03;
 
 /// The file in the shared folder with every canary.

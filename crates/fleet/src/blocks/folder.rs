@@ -72,11 +72,6 @@ impl FleetFolder {
         last.ok_or_else(|| FolderError::None(fleets).into())
     }
 
-    /// Returns the names of the fleets of a shared folder.
-    pub fn names(shared: &Path) -> Vec<String> {
-        names(shared)
-    }
-
     /// Returns where its machines come from, as the user named it.
     pub fn place(&self) -> Result<String, FleetError> {
         Ok(self.plan()?.place)
@@ -183,7 +178,7 @@ mod tests {
             );
         }
         assert!(made(Some("nightly")).unwrap_err().to_string().contains("already"));
-        assert_eq!(FleetFolder::names(shared.path()), ["1", "2", "nightly"]);
+        assert_eq!(names(shared.path()), ["1", "2", "nightly"]);
         // Without a plan none was started.
         assert!(FleetFolder::find(shared.path(), None).is_err());
         assert!(FleetFolder::find(shared.path(), Some("1")).is_err());

@@ -35,7 +35,7 @@ pub use tls::{TlsError, Trusted};
 /// Until the first request is due: enough to open a few connections.
 const BEFORE_THE_START: u64 = 50_000_000;
 
-/// How often the live figures are told.
+/// How often the live figures are reported.
 const LIVE: Duration = Duration::from_millis(500);
 
 /// A load that is about to begin.

@@ -1,4 +1,4 @@
-//! A thread that sends: requests come in, connections carry them, and what became of them is told.
+//! A thread that sends: it takes requests in, sends them over connections, and reports how each ended.
 
 use std::cell::Cell;
 use std::rc::Rc;
