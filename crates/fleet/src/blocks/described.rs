@@ -16,15 +16,7 @@ use crate::error::FleetError;
 impl FleetRun {
     /// Returns everything that is known of it, and what its blocks show together.
     pub fn document(&self) -> Result<FleetDocument, FleetError> {
-        let mut records: Vec<(usize, Record)> = Vec::new();
-        for (index, one) in self.state.tries.iter().enumerate() {
-            if one.is_measured() {
-                let path = self.folder.of_try(index).join("record.json");
-                let text = fs::read_to_string(&path).map_err(here(&path))?;
-                let (record, _) = own_record(&text)?;
-                records.push((index, record));
-            }
-        }
+        let records = self.measured()?;
         let of = |node: &str| -> Vec<&Record> {
             let of_node = records.iter().filter(|(index, _)| self.state.tries[*index].node == node);
             of_node.map(|(_, record)| record).collect()
@@ -70,6 +62,24 @@ impl FleetRun {
             comparisons,
             levels,
         })
+    }
+
+    /// Returns the records of the blocks that are measured, by the places of their tries.
+    pub(super) fn measured(&self) -> Result<Vec<(usize, Record)>, FleetError> {
+        let mut records = Vec::new();
+        for (index, one) in self.state.tries.iter().enumerate() {
+            if one.is_measured() {
+                let path = self.folder.of_try(index).join("record.json");
+                let text = fs::read_to_string(&path).map_err(here(&path))?;
+                records.push((index, own_record(&text)?.0));
+            }
+        }
+        Ok(records)
+    }
+
+    /// Returns the record of each block that is measured.
+    pub fn records(&self) -> Result<Vec<Record>, FleetError> {
+        Ok(self.measured()?.into_iter().map(|(_, record)| record).collect())
     }
 
     fn tries_of(&self, node: &str) -> Vec<FleetTry> {

@@ -38,6 +38,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let keeper = args.kept.keeper()?;
     let (cluster, folder) = args.which.find()?;
     let fleet = FleetRun::open(cluster, folder)?;
+    if let Some(keeper) = &keeper {
+        // What `status`, or a becalm without --history, has collected; what is in the history already is recognised.
+        fleet.records()?.iter().for_each(|record| keeper.keep(record, ui));
+    }
     attend(fleet, &Shown { exports, keeper }, ui)
 }
 

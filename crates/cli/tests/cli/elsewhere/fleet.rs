@@ -7,7 +7,9 @@ use becalm_testkit::{CommandOutput, SlurmCluster, TestEnv};
 use serde_json::Value;
 
 use super::slurm::cluster;
-use crate::support::{Measures, T, numbered_processes_that_name, prints, send, wait_until, with};
+use crate::support::{
+    Measures, T, json, numbered_processes_that_name, prints, send, wait_until, with,
+};
 
 /// A block of two scripts whose values are the same in each run.
 const BLOCK: [&str; 6] = ["--rounds", "6", "--metric", T, "./old", "./new"];
@@ -93,8 +95,16 @@ fn blocks_on_two_machines_are_one_answer() {
     let kept: Value = serde_json::from_str(&kept.stdout).unwrap();
     assert_eq!(kept["entries"].as_array().unwrap().len(), 4);
     // It is over, so that to attend to it is to look at it.
-    let again = env.run(["fleet", "attach", "1"]).exits_with(0);
+    let again = env.run(["fleet", "attach", "1", "--history"]).exits_with(0);
     assert_eq!(again.stdout, output.stdout);
+    let entries = |flags: &[&str]| {
+        let kept = env.run([&["history", "list", "--json"], flags].concat()).exits_with(0);
+        json(&kept.stdout)["entries"].as_array().unwrap().len()
+    };
+    assert_eq!(entries(&[]), 4);
+    // What was collected without a history is added afterwards.
+    let _ = env.run(["fleet", "attach", "1", "--history", "--store", "late.db"]).exits_with(0);
+    assert_eq!(entries(&["--store", "late.db"]), 4);
 }
 
 #[test]
