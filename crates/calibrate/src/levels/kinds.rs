@@ -77,11 +77,13 @@ pub const KINDS: [Kind; 18] = [
     }),
 ];
 
-fn each(rng: &mut Rng, n: usize, draw: fn(&mut Rng) -> f64) -> Vec<f64> {
+/// Draws values, each without regard to the others.
+pub fn each(rng: &mut Rng, n: usize, draw: fn(&mut Rng) -> f64) -> Vec<f64> {
     (0..n).map(|_| draw(rng)).collect()
 }
 
-fn correlated(rng: &mut Rng, n: usize, r: f64) -> Vec<f64> {
+/// Draws values of deviation 1 whose neighbours have the correlation `r`.
+pub fn correlated(rng: &mut Rng, n: usize, r: f64) -> Vec<f64> {
     let mut last = rng.normal();
     let next = |_| {
         last = r * last + (1.0 - r * r).sqrt() * rng.normal();
@@ -99,7 +101,8 @@ fn student(rng: &mut Rng) -> f64 {
     rng.normal() / (square / 3.0).sqrt()
 }
 
-fn spiky(rng: &mut Rng) -> f64 {
+/// Draws a skewed value, and a spike in three of a hundred.
+pub fn spiky(rng: &mut Rng) -> f64 {
     let usual = (0.6 * rng.normal()).exp() - 1.0;
     usual + if rng.uniform() < 0.03 { 5.0 + 20.0 * rng.uniform() } else { 0.0 }
 }
@@ -107,9 +110,4 @@ fn spiky(rng: &mut Rng) -> f64 {
 /// 1 with the given chance, or 0.
 pub(super) fn binary(rng: &mut Rng, share: f64) -> f64 {
     if rng.uniform() < share { 1.0 } else { 0.0 }
-}
-
-/// Returns correlated noise for steps.
-pub(super) fn correlated_6(rng: &mut Rng, n: usize) -> Vec<f64> {
-    correlated(rng, n, 0.6)
 }

@@ -10,7 +10,7 @@ mod table;
 use becalm_stats::Rng;
 use becalm_stats::changes::{Rules, detect};
 
-pub use kinds::{KINDS, Kind};
+pub use kinds::{KINDS, Kind, correlated, each, spiky};
 pub use steps::{STEPS, Step};
 pub use table::{alarms_table, found_table, levels_markdown};
 

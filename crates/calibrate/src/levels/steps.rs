@@ -2,7 +2,7 @@
 
 use becalm_stats::Rng;
 
-use super::kinds::{binary, correlated_6};
+use super::kinds::{binary, correlated};
 
 /// A kind of series whose level changes once.
 #[derive(Debug, Clone, Copy)]
@@ -42,7 +42,7 @@ pub const STEPS: [Step; 11] = [
     step("100 + 10, 2 deviations", (100, 10), 0.87, |rng, at, n| normal(rng, at, n, 2.0)),
     step("100 + 20, 1 deviation", (100, 20), 0.4, |rng, at, n| normal(rng, at, n, 1.0)),
     step("AR(1) 0.6, 100 + 20, 3 deviations", (100, 20), 0.9, |rng, at, n| {
-        stepped(correlated_6(rng, n), at, 3.0)
+        stepped(correlated(rng, n, 0.6), at, 3.0)
     }),
     step("0 or 1, 0.3 then 0.7, 100 + 50", (100, 50), 0.9, |rng, at, n| {
         (0..n).map(|i| binary(rng, if i < at { 0.3 } else { 0.7 })).collect()

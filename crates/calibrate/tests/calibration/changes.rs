@@ -4,34 +4,16 @@
 //! `cargo test -p becalm-calibrate --release changes -- --ignored --nocapture` prints the
 //! tables of `docs/methodology/change-points.md`, with other detectors beside.
 
+use becalm_calibrate::levels::{correlated, each, spiky};
 use becalm_stats::Rng;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{DEFAULT_FALSE_ALARMS, Rules, detect};
 
 type Draw = fn(&mut Rng, usize) -> Vec<f64>;
 
-/// Draws values around 0 of a deviation about 1, each without regard to the others.
-fn each(rng: &mut Rng, n: usize, draw: fn(&mut Rng) -> f64) -> Vec<f64> {
-    (0..n).map(|_| draw(rng)).collect()
-}
-
-fn correlated(rng: &mut Rng, n: usize, r: f64) -> Vec<f64> {
-    let mut last = rng.normal();
-    let next = |_| {
-        last = r * last + (1.0 - r * r).sqrt() * rng.normal();
-        last
-    };
-    (0..n).map(next).collect()
-}
-
 const NOISES: [(&str, Draw); 7] = [
     ("independent", |rng, n| each(rng, n, Rng::normal)),
-    ("skewed, 3 % spikes", |rng, n| {
-        each(rng, n, |r| {
-            let usual = (0.6 * r.normal()).exp() - 1.0;
-            usual + if r.uniform() < 0.03 { 5.0 + 20.0 * r.uniform() } else { 0.0 }
-        })
-    }),
+    ("skewed, 3 % spikes", |rng, n| each(rng, n, spiky)),
     ("two modes, 2 apart", |rng, n| {
         each(rng, n, |r| if r.coin() { 2.0 } else { 0.0 } + 0.5 * r.normal())
     }),
