@@ -94,7 +94,9 @@ impl Queued {
     pub(crate) fn end(&self) -> String {
         let mut command = Command::new("scontrol");
         command.args(["--oneliner", "show", "job", &self.number]);
-        let text = answer(&mut command).unwrap_or_default();
+        // Without a number it would show every job.
+        let text = if self.number.is_empty() { None } else { answer(&mut command).ok() };
+        let text = text.unwrap_or_default();
         let state = text.split(' ').find_map(|word| word.strip_prefix("JobState="));
         state.unwrap_or("forgotten").to_owned()
     }
@@ -134,6 +136,11 @@ pub(super) fn answer(command: &mut Command) -> Result<String, FleetError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_whose_number_is_lost_is_forgotten() {
+        assert_eq!(Queued { number: String::new() }.end(), "forgotten");
+    }
 
     #[test]
     fn a_line_of_the_queue() {
