@@ -488,13 +488,13 @@ impl Isolating<'_> {
     /// it takes CPUs away, and before Linux 6.2 also when groups get CPUs at all.
     fn chosen_affinities(&self) -> Vec<Change> {
         // Neither this process, nor the one that the steward works for.
-        let own = [std::process::id(), steward::served()];
+        let own = [Some(std::process::id()), steward::served().map(|becalm| becalm.pid)];
         // Who has chosen nothing may run on CPUs that are offline, too.
         let chose =
             |thread: &Thread| !thread.is_kernel && !self.online.difference(&thread.cpus).is_empty();
         self.threads
             .iter()
-            .filter(|thread| chose(thread) && !own.contains(&thread.tid))
+            .filter(|thread| chose(thread) && !own.contains(&Some(thread.tid)))
             .map(|thread| thread.change(KNOB, None, "the kernel may forget the CPUs that it chose"))
             .collect()
     }

@@ -14,6 +14,7 @@ use std::{fs, os};
 use becalm_kernel::poll::{self, Entry};
 use becalm_kernel::socket::{Peer, is_listening, peer_of};
 use becalm_kernel::{descriptor, wait};
+use becalm_model::ProcessIdentity;
 use becalm_model::wire::Holder;
 
 use super::answer::{Answer, Held, Queued, Status, Waiting};
@@ -108,6 +109,7 @@ pub struct Server<'a> {
 #[derive(Debug)]
 struct Visitor {
     lines: Lines,
+    process: ProcessIdentity,
     peer: Peer,
     queueing: Option<Queueing>,
 }
@@ -235,7 +237,8 @@ impl<'a> Server<'a> {
                 lines.let_go();
                 continue;
             }
-            self.visitors.push(Visitor { lines, peer, queueing: None });
+            let process = tune::task::named(peer.pid);
+            self.visitors.push(Visitor { lines, process, peer, queueing: None });
         }
     }
 
@@ -270,7 +273,7 @@ impl<'a> Server<'a> {
         }
         let next = self.queue().first().copied();
         let Some(next) = next.map(|next| self.visitors.remove(next)) else { return };
-        let Visitor { lines, peer, queueing: Some(queueing) } = next else { return };
+        let Visitor { lines, process, peer, queueing: Some(queueing) } = next else { return };
         remember(&mut self.served, peer.uid);
         self.served.truncate(MOST_REMEMBERED);
         let wait = match (queueing.wait, queueing.left()) {
@@ -278,7 +281,7 @@ impl<'a> Server<'a> {
             (wait, _) => wait,
         };
         let command = queueing.command;
-        let guest = Guest { root: self.root, policy: self.policy, peer, command, wait };
+        let guest = Guest { root: self.root, policy: self.policy, process, peer, command, wait };
         let socket = lines.into_socket();
         // Where one of these fails the socket is closed, which says so.
         let split = socket.set_nonblocking(false).and_then(|()| split_off(&guest, socket));

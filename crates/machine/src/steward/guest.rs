@@ -15,6 +15,7 @@ use becalm_kernel::ending::block_endings;
 use becalm_kernel::poll::{self, Entry};
 use becalm_kernel::socket::{Peer, ask_for_senders, receive_sender};
 use becalm_kernel::{errno, process, wait};
+use becalm_model::ProcessIdentity;
 use serde::Serialize;
 
 use super::failure::Of;
@@ -23,6 +24,7 @@ use super::lines::Lines;
 use super::request::{KnobRequest, Request};
 use super::serve::{Serving, guardian};
 use super::{IsolationRequest, work_for};
+use crate::cgroup::members::{home_of, move_to, parent_of, user_of};
 use crate::isolate::{Attempt, IsolateError};
 use crate::service::{Answer, NotAllowed, Policy, Reply};
 use crate::tune::{JournalFileError, NotKept, Recovered, Tuning, TurnError, Wait};
@@ -44,7 +46,9 @@ pub(crate) struct Guest<'a> {
     pub(crate) root: &'a SysRoot,
     /// What is allowed.
     pub(crate) policy: &'a Policy,
-    /// The user's process.
+    /// The user's process when it called.
+    pub(crate) process: ProcessIdentity,
+    /// The same by the kernel's word, with its user.
     pub(crate) peer: Peer,
     /// Its command, in words.
     pub(crate) command: String,
@@ -62,7 +66,7 @@ pub(crate) fn split_off(guest: &Guest<'_>, socket: UnixStream) -> io::Result<u32
             return;
         }
         process::set_variables(std::env::vars_os().map(|(name, _)| (name, None)));
-        work_for(guest.peer.pid);
+        work_for(guest.process);
         let _ = serve(guest, socket, &watched);
     })
 }
@@ -311,12 +315,20 @@ impl<'a> Hosting<'a> {
         if comer.uid != self.peer.uid || comer.pid == 0 {
             return Err(refused());
         }
-        // It waits for the answer. One that was killed meanwhile may have left its number to somebody else's.
-        if user_of(comer.pid) != Some(self.peer.uid) {
+        // It waits for the answer. While it lives, and even until it is reaped, nobody else has its number.
+        let process = wait::pidfd(comer.pid)?;
+        let live = SysRoot::default();
+        if user_of(&live, comer.pid) != Some(self.peer.uid) || has_ended(&process)? {
             return Err(refused());
         }
         self.homes.note(root, comer.pid, group);
-        root.write(format!("{group}/cgroup.procs"), &comer.pid.to_string())
+        root.write(format!("{group}/cgroup.procs"), &comer.pid.to_string())?;
+        if has_ended(&process)? && user_of(&live, comer.pid) != Some(self.peer.uid) {
+            // It was killed meanwhile, and another user's new process, which got its number, was moved.
+            put_beside_its_parent(root, comer.pid, group);
+            return Err(refused());
+        }
+        Ok(())
     }
 
     /// Puts the machine back. Whoever is left in the group goes home first, to the limits of its own session.
@@ -328,11 +340,19 @@ impl<'a> Hosting<'a> {
     }
 }
 
-/// Returns the real user of a process of this system.
-fn user_of(pid: u32) -> Option<u32> {
-    let status = SysRoot::default().read(format!("/proc/{pid}/status")).value()?;
-    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    ids.split_whitespace().next()?.parse().ok()
+/// Says whether the process of a [`wait::pidfd`] has ended, whether or not it was reaped.
+fn has_ended(process: &OwnedFd) -> io::Result<bool> {
+    let mut entry = [Entry::readable(process)];
+    poll::wait(&mut entry, Some(Duration::ZERO))?;
+    Ok(entry[0].is_ready())
+}
+
+/// Moves a process that has just been started out of the group: a new process is where its parent is.
+fn put_beside_its_parent(root: &SysRoot, pid: u32, group: &str) {
+    let home = parent_of(root, pid).and_then(|parent| home_of(root, parent, group));
+    if let Some(home) = home {
+        move_to(root, pid, &home);
+    }
 }
 
 fn refused() -> io::Error {
@@ -346,6 +366,8 @@ mod tests {
     use super::*;
     use becalm_kernel::socket::peer_of;
     use becalm_testkit::FakeTree;
+
+    use crate::tune::task::this_process;
 
     const GROUP: &str = "/sys/fs/cgroup/becalm";
     const HOME: &str = "/sys/fs/cgroup/user.slice/x.scope";
@@ -364,7 +386,8 @@ mod tests {
     fn hosted<'a>(root: &'a SysRoot, policy: &'a Policy) -> (Hosting<'a>, Lines) {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let peer = peer_of(&ours).unwrap();
-        let guest = Guest { root, policy, peer, command: String::new(), wait: Wait::No };
+        let process = this_process();
+        let guest = Guest { root, policy, process, peer, command: String::new(), wait: Wait::No };
         let line = kept_open(&ours).unwrap();
         let mut hosting = Hosting::new(&guest, Lines::bounded(ours, LONGEST_REQUEST), line);
         hosting.serving.group = Some(GROUP.to_owned());
@@ -417,6 +440,31 @@ mod tests {
         hosting.admit().unwrap();
         assert_eq!(i32::from(answer(&mut gate)), errno::EPERM);
         assert_eq!(root.read(format!("{GROUP}/cgroup.procs")).value().unwrap(), "");
+    }
+
+    #[test]
+    fn who_has_ended_before_it_is_let_in_is_refused() {
+        let (tree, policy) = (tree(), Policy::default());
+        let root = SysRoot::new(tree.path());
+        let (mut hosting, _heard) = hosted(&root, &policy);
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let process = wait::pidfd(child.id()).unwrap();
+        poll::wait(&mut [Entry::readable(&process)], None).unwrap();
+        // It is not reaped, so that its number and its user are still known.
+        let comer = Peer { pid: child.id(), ..hosting.peer };
+        assert_eq!(hosting.enter(&comer).unwrap_err().raw_os_error(), Some(errno::EPERM));
+        assert_eq!(root.read(format!("{GROUP}/cgroup.procs")).value().unwrap(), "");
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_process_that_got_the_number_of_another_one_goes_to_where_its_parent_is() {
+        let tree = tree()
+            .file("/proc/90/status", "PPid:\t89\n")
+            .file("/proc/89/cgroup", "0::/user.slice/x.scope\n");
+        let root = SysRoot::new(tree.path());
+        put_beside_its_parent(&root, 90, GROUP);
+        assert_eq!(root.read(format!("{HOME}/cgroup.procs")).value().unwrap(), "90");
     }
 
     #[test]

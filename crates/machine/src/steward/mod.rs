@@ -15,13 +15,15 @@ mod serve;
 
 use std::io;
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 
 use becalm_kernel::capability::Capability;
 use becalm_kernel::{process, user};
+use becalm_model::ProcessIdentity;
 
 use crate::SysRoot;
+use crate::tune::task::this_process;
 
 pub(crate) use client::Steward;
 pub(crate) use guest::{Guest, split_off};
@@ -52,11 +54,11 @@ static LINK: OnceLock<Mutex<Lines>> = OnceLock::new();
 static ACTING: AtomicBool = AtomicBool::new(false);
 
 /// In the steward: which process it works for.
-static SERVED: AtomicU32 = AtomicU32::new(0);
+static SERVED: OnceLock<ProcessIdentity> = OnceLock::new();
 
 /// Keeps in mind, in the steward, which process it works for.
-fn work_for(process: u32) {
-    SERVED.store(process, Ordering::Relaxed);
+fn work_for(process: ProcessIdentity) {
+    let _ = SERVED.set(process);
 }
 
 /// A user as the kernel takes it.
@@ -83,7 +85,8 @@ impl Identity {
     /// machine goes to.
     pub(crate) fn assume_beside_steward(&self) -> io::Result<()> {
         let (ours, theirs) = UnixStream::pair()?;
-        let becalm = std::process::id();
+        // Looked up while it surely lives: a number can be somebody else's later.
+        let becalm = this_process();
         process::split(theirs, |socket| {
             work_for(becalm);
             serve::serve(socket);
@@ -104,9 +107,9 @@ pub fn may_act_as_root() -> bool {
     acts_for_caller() || becalm_kernel::user::effective_uid() == 0
 }
 
-/// Returns which process this one is the steward of; 0 where it is none.
-pub(crate) fn served() -> u32 {
-    SERVED.load(Ordering::Relaxed)
+/// Returns which process this one is the steward of.
+pub(crate) fn served() -> Option<ProcessIdentity> {
+    SERVED.get().copied()
 }
 
 /// Says whether there is a steward for this machine.

@@ -17,7 +17,7 @@ use becalm_model::ProcessIdentity;
 use becalm_model::wire::Holder;
 use serde::{Deserialize, Serialize};
 
-use super::task::{is_alive_in, named, pid_namespace, this_process};
+use super::task::{is_alive_in, pid_namespace, this_process};
 use super::{file_locks, journal};
 use crate::{SysRoot, steward};
 
@@ -123,10 +123,7 @@ impl MachineLock {
         }
         let mut lock = Self { file };
         // Whoever reads it wants to end becalm, and not its steward.
-        let process = match steward::served() {
-            0 => this_process(),
-            becalm => named(becalm),
-        };
+        let process = steward::served().unwrap_or_else(this_process);
         let holder = Holder { process, command: command.to_owned() };
         // The name is for people. On a full /run the machine must be restored all the same.
         let _ = lock.name_holder(&holder);

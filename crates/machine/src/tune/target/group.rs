@@ -5,16 +5,15 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
 
-use becalm_model::CpuSet;
-
+use crate::SysRoot;
+use crate::cgroup::members::{members, move_to, send_home, user_of};
 use crate::isolate::OTHERS;
-use crate::{SysRoot, affinity};
 
 /// A process that is ending keeps its group busy for a moment.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Removes a folder. Whoever is left in a control group goes to the topmost group first.
+/// Removes a folder. Whoever is left in a control group goes home first.
 pub(super) fn remove(root: &SysRoot, path: &str) -> io::Result<()> {
     for _ in 1..ATTEMPTS {
         evict(root, path);
@@ -26,32 +25,34 @@ pub(super) fn remove(root: &SysRoot, path: &str) -> io::Result<()> {
     root.remove_folder(path)
 }
 
-/// Moves the processes of a group to the topmost group of its hierarchy. Failures show when the
-/// group is removed.
+/// Empties a group: its processes go to where they belong. A user's process without a home is ended (`cgroup.kill`, Linux
+/// 5.14), because elsewhere it would be without the limits of its session; root's, and all where the kernel cannot do that,
+/// go to the topmost group of the hierarchy. Failures show when the group is removed.
 fn evict(root: &SysRoot, group: &str) {
-    let Some(members) = root.read(format!("{group}/cgroup.procs")).value() else { return };
+    send_home(root, group, &|_| None);
+    let left = members(root, group);
+    let is_users = |pid: &u32| user_of(root, *pid).is_some_and(|user| user != 0);
+    let (users, others): (Vec<u32>, Vec<u32>) = left.into_iter().partition(is_users);
     let top = topmost(root, group);
-    // 0 stands for a process that cannot be seen from here; written, it would mean this one.
-    let pids = members.lines().filter_map(|line| line.trim().parse::<u32>().ok());
-    for pid in pids.filter(|&pid| pid != 0) {
-        let _ = root.write(format!("{top}/cgroup.procs"), &pid.to_string());
-        // What a subject leaves behind runs where the subject was pinned to, and would stay there.
-        // Processes that were merely moved aside have the CPUs that they asked for themselves.
-        if root.is_live() && !group.ends_with(OTHERS) {
-            widen(root, pid);
+    for pid in others {
+        move_out(root, pid, group, &top);
+    }
+    // A process that has come since is ended with them; it came from one of them.
+    let kill = format!("{group}/cgroup.kill");
+    let are_ended = !users.is_empty() && root.exists(&kill) && root.write(&kill, "1").is_ok();
+    if !are_ended {
+        for pid in users {
+            move_out(root, pid, group, &top);
         }
     }
 }
 
-/// Lets all threads of a process run anywhere again.
-fn widen(root: &SysRoot, pid: u32) {
-    let online = root.read("/sys/devices/system/cpu/online").value().unwrap_or_default();
-    let Some(all) = online.parse::<CpuSet>().ok().filter(|all| !all.is_empty()) else { return };
-    for thread in root.list_dir(format!("/proc/{pid}/task")).value().unwrap_or_default() {
-        if let Ok(thread) = thread.parse() {
-            // It may have ended by now.
-            let _ = affinity::set(thread, &all);
-        }
+/// Moves a process to the top. Processes that were merely moved aside have the CPUs that they asked for themselves.
+fn move_out(root: &SysRoot, pid: u32, group: &str, top: &str) {
+    if group.ends_with(OTHERS) {
+        let _ = root.write(format!("{top}/cgroup.procs"), &pid.to_string());
+    } else {
+        move_to(root, pid, top);
     }
 }
 
@@ -67,14 +68,33 @@ mod tests {
     use super::*;
     use becalm_testkit::FakeTree;
 
-    #[test]
-    fn who_is_left_in_a_group_goes_to_the_top() {
-        let tree = FakeTree::new()
+    const GROUP: &str = "/sys/fs/cgroup/a/b";
+
+    /// A group with a process whose session is gone.
+    fn tree(user: u32) -> FakeTree {
+        FakeTree::new()
+            .file("/proc/77/status", format!("PPid:\t1\nUid:\t{user}\t{user}\t{user}\t{user}\n"))
             .file("/sys/fs/cgroup/cgroup.procs", "1\n")
             .file("/sys/fs/cgroup/a/cgroup.procs", "")
-            .file("/sys/fs/cgroup/a/b/cgroup.procs", "77\n");
+            .file(format!("{GROUP}/cgroup.procs"), "77\n")
+    }
+
+    #[track_caller]
+    fn check(tree: &FakeTree, top: &str, killed: Option<&str>) {
         let root = SysRoot::new(tree.path());
-        evict(&root, "/sys/fs/cgroup/a/b");
-        assert_eq!(root.read("/sys/fs/cgroup/cgroup.procs").value().unwrap(), "77");
+        evict(&root, GROUP);
+        assert_eq!(root.read("/sys/fs/cgroup/cgroup.procs").value().unwrap(), top);
+        assert_eq!(root.read(format!("{GROUP}/cgroup.kill")).value().as_deref(), killed);
+    }
+
+    #[test]
+    fn who_has_no_home_is_ended_if_it_is_a_users() {
+        check(&tree(1000).file(format!("{GROUP}/cgroup.kill"), ""), "1", Some("1"));
+    }
+
+    #[test]
+    fn roots_go_to_the_top_and_so_do_all_where_a_group_cannot_be_ended() {
+        check(&tree(0).file(format!("{GROUP}/cgroup.kill"), ""), "77", Some(""));
+        check(&tree(1000), "77", None);
     }
 }

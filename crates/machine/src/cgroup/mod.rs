@@ -5,6 +5,8 @@
 //! one that has the `cpu` controller counts. Inside a namespace the path in `/proc/self/cgroup` may
 //! start with `..`: those groups are above what we can see.
 
+pub(crate) mod members;
+
 use std::path::{Path, PathBuf};
 
 use crate::sysroot::{Reading, SysRoot};
