@@ -24,6 +24,7 @@ pub(super) const TESTS: &[Test] = &[
     test("service_and_all_killed_at_some_calls_restore_restores", |place| {
         die(place, &Death { whom: ALL, after: AFTER_ALL, ..CLIENT })
     }),
+    test("service_sends_home_whom_a_dead_steward_left", leaves),
     test("service_is_not_for_everybody", others),
 ];
 
@@ -91,6 +92,31 @@ fn killed(place: &Place<'_>) -> Result<()> {
         ))?;
         as_before(&mut guest, &before).with_context(|| what.to_owned())?;
     }
+    Ok(())
+}
+
+/// Where the steward died, its guardian knows of a process in the session's group only what the kernel knows.
+fn leaves(place: &Place<'_>) -> Result<()> {
+    let mut guest = place.debian()?;
+    install(&mut guest)?;
+    let subject = "sh -c 'echo $PPID > pid; setsid sleep 1000 & sleep 1000'";
+    let script = format!("{SESSION} {subject} >/dev/null 2>&1").replace('\'', r"'\''");
+    let said = guest.ok(&format!(
+        "cd /home/tester/work && {{ runuser -u tester -- sh -c '{script}' & }}\n\
+         until_so '[ -s /home/tester/work/pid ]'; cat /proc/$(cat pid)/cgroup; \
+         until_so '[ $(pgrep -u tester -x sleep | wc -l) = 2 ]'; \
+         cat /proc/$(pgrep -u tester -x sleep | head -1)/cgroup; \
+         kill -9 $(pgrep -P $(systemctl show -P MainPID becalm.service)); \
+         until_so '! [ -e /var/lib/becalm/journal ]'; \
+         for pid in $(pgrep -u tester); do cat /proc/$pid/cgroup; done 2>/dev/null; \
+         pkill -u tester sleep; wait; true"
+    ))?;
+    let groups: Vec<&str> = said.lines().collect();
+    let [home, session, left @ ..] = groups.as_slice() else {
+        anyhow::bail!("the session did not begin: {said}");
+    };
+    ensure!(session.contains("/becalm") && home != session, "the subject is in {session}");
+    ensure!(left.iter().all(|group| group == home), "not all went home: {said}");
     Ok(())
 }
 
