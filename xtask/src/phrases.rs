@@ -8,7 +8,7 @@ use crate::tokens::{self, Kind, spoken};
 use crate::workspace::root;
 
 /// The worst turns, each with what to say instead.
-const PHRASES: [(&str, &str); 63] = [
+const PHRASES: [(&str, &str); 71] = [
     ("is told", "is reported, is shown"),
     ("are told", "are reported, are shown"),
     ("was told", "was reported"),
@@ -72,6 +72,14 @@ const PHRASES: [(&str, &str); 63] = [
     ("takes no notice", "ignores it"),
     ("somebody else", "another program, another user"),
     ("anew", "again"),
+    ("tell them apart", "distinguish them"),
+    ("as it always is", "as usual"),
+    ("they stand in", "they are listed in, they are in"),
+    ("listed apart", "listed separately"),
+    ("go home", "need not wait"),
+    ("in vain", "without success, lost"),
+    ("present folder", "current folder"),
+    ("before its time", "early"),
 ];
 
 /// "`x` is no number": these need "is not a".

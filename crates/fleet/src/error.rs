@@ -77,7 +77,7 @@ pub enum FleetError {
         is_forbidden: bool,
     },
     /// The host says something that becalm did not ask for.
-    #[error("{host} answers something unexpected: {text}")]
+    #[error("unexpected answer from {host}: {text}")]
     Answer {
         /// The host.
         host: String,

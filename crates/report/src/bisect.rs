@@ -75,8 +75,8 @@ fn say_found(page: &mut Page<'_>, search: &BisectDocument, found: &FoundDocument
         }
     } else {
         page.say(&format!(
-            "The first {word} commit is one of {}, with a probability of {sure}: {size}. All of \
-             them but the last cannot be measured, so the search cannot tell them apart.",
+            "The first {word} commit is one of {}, with a probability of {sure}: {size}. Only the last of them can be \
+             measured, so the search cannot distinguish them.",
             count(found.to + 1 - found.from, "commit")
         ));
         page.gap();

@@ -32,8 +32,7 @@ pub fn boot_text(document: &BootDocument, style: &Style) -> String {
     if !document.loaders.iter().any(|loader| loader.found) {
         page.gap();
         page.say(
-            "No boot loader was found here. The boot loaders that becalm knows take them like \
-             this:",
+            "No boot loader was found here. With a boot loader that becalm knows, add them like this:",
         );
     }
     for loader in &document.loaders {

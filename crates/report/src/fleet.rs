@@ -89,8 +89,8 @@ fn answer(one: &FleetComparison, document: &FleetDocument) -> String {
             _ => "only one machine has",
         };
         return format!(
-            "Inconclusive for machines of this type: {has} compared {candidate} with {baseline} on {}, and two make an \
-             interval.",
+            "Inconclusive for machines of this type: {has} compared {candidate} with {baseline} on {}, and an interval \
+             needs two.",
             one.metric.name,
         );
     };
@@ -177,7 +177,8 @@ fn differing_types(machines: &[FleetMachine]) -> Option<String> {
         (true, true) => "different processors and kernels",
     };
     Some(format!(
-        "Warning: the machines have {what}, so the answer is about no type of machine: choose them by `constraint=`."
+        "Warning: the machines have {what}, so the answer is not about one type of machine: choose them by \
+         `constraint=`."
     ))
 }
 
@@ -211,7 +212,7 @@ fn how_far(document: &FleetDocument) -> String {
     let state = match document.state {
         FleetState::Unfinished => "is unfinished",
         FleetState::Complete => "is complete",
-        FleetState::Short => "is short of machines",
+        FleetState::Short => "has too few machines",
         FleetState::Cancelled => "was cancelled",
     };
     format!(
@@ -296,7 +297,7 @@ fn left_out_words(why: &LeftOutFor) -> String {
         ),
         LeftOutFor::NotRestored => {
             "is set aside, and none of its blocks counts: becalm could not put back a setting there; `becalm restore \
-             --on` that machine says which"
+             --on` that machine lists it"
                 .to_owned()
         }
         LeftOutFor::Node(state) => {

@@ -13,10 +13,10 @@ use crate::ui::Ui;
 
 /// List the machines that --on can name, and check them
 ///
-/// They stand in `becalm/hosts.toml` in the folder of your configuration (`~/.config`), a table each:
-/// `[bench]`, with `ssh = "me@bench.example"` unless `ssh bench` reaches it, `folder = "/var/tmp/becalm"` if becalm cannot
-/// run from `~/.cache` there, and `becalm = "/usr/bin/becalm"` to use the one that is installed. Exits with 1 if a host that
-/// was checked cannot be used.
+/// They are listed in `becalm/hosts.toml` in the folder of your configuration (`~/.config`), a table for each:
+/// `[bench]`, with `ssh = "me@bench.example"` unless `ssh bench` reaches it, `folder = "/var/tmp/becalm"` if becalm
+/// cannot run from `~/.cache` there, and `becalm = "/usr/bin/becalm"` to use the one that is installed. Exits with 1 if
+/// a host that was checked cannot be used.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these hosts; other names are taken as `ssh` understands them

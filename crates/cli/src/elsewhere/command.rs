@@ -138,7 +138,7 @@ pub(crate) fn status(host: &Host, ui: &Ui) -> Result<HostStatus, CommandError> {
     let errand = Errand::command(arguments, parcel, Vec::new());
     connection.carry_out(errand, ui.terminal(), around)?;
     serde_json::from_str(&answer.into_inner()).map_err(|error| {
-        CommandError::measure(format!("{} does not say how it is: {error}", host.name))
+        CommandError::measure(format!("{} does not report its state: {error}", host.name))
     })
 }
 

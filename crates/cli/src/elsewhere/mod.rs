@@ -49,7 +49,9 @@ fn connect(host: &Host, ui: &Ui) -> Result<Connection, CommandError> {
             host.name,
             ahead.abs()
         ));
-        ui.say("hint: `sudo timedatectl set-ntp true` sets a clock by the network, if that one is wrong");
+        ui.say(
+            "hint: if that clock is wrong, `sudo timedatectl set-ntp true` sets it by the network",
+        );
     }
     Ok(connection)
 }
@@ -59,10 +61,11 @@ fn clock_ahead(connection: &Connection) -> Option<i64> {
     Some(connection.installed().clock_ahead).filter(|ahead| ahead.abs() > NOTABLE)
 }
 
-/// Returns the present folder.
+/// Returns the current folder.
 pub(crate) fn folder() -> Result<PathBuf, CommandError> {
-    std::env::current_dir()
-        .map_err(|error| CommandError::measure(format!("cannot find the present folder: {error}")))
+    std::env::current_dir().map_err(|error| {
+        CommandError::measure(format!("cannot determine the current folder: {error}"))
+    })
 }
 
 /// Shows what happens before the far end reports.

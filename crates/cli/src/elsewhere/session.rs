@@ -71,7 +71,7 @@ fn keep(log: &mut Option<SessionLog>, lines: &str, export: Option<&Path>, ui: &U
     });
     match started {
         Ok(started) => *log = Some(started),
-        Err(error) => ui.warn(format!("the runs are not kept here: {error}")),
+        Err(error) => ui.warn(format!("the runs are not saved here: {error}")),
     }
 }
 

@@ -47,7 +47,7 @@ impl From<FleetError> for CommandError {
 fn hint(error: &FleetError) -> Option<String> {
     Some(match error {
         FleetError::NoSsh(_) => {
-            "install OpenSSH's client: `apt install openssh-client`, or the like".to_owned()
+            "install OpenSSH's client, for example by `apt install openssh-client`".to_owned()
         }
         FleetError::Unreachable { host, .. } => format!(
             "check that `ssh {host} true` works; becalm uses the same configuration, keys and jump hosts"
@@ -58,7 +58,7 @@ fn hint(error: &FleetError) -> Option<String> {
         ),
         FleetError::Refused { host, .. } => {
             format!(
-                "check that `ssh {host} true` works without a question, as with a key in your agent"
+                "check that `ssh {host} true` works without asking for anything: load the key into your agent"
             )
         }
         FleetError::Architecture { there, .. } => format!(
@@ -88,14 +88,14 @@ fn hint(error: &FleetError) -> Option<String> {
             "a job that Slurm ended is not started again by itself; `scontrol show job` and `sinfo` say more".to_owned()
         }
         FleetError::Fleet(FolderError::Absent { folder, .. }) => format!(
-            "its folders have the names of the fleets: `ls {}`; --on slurm:folder=PATH looks elsewhere",
+            "`ls {}` shows the fleets there, by name; --on slurm:folder=PATH looks in another folder",
             shell_words::quote(&folder.to_string_lossy())
         ),
         FleetError::Fleet(FolderError::None(_)) => {
-            "`becalm fleet run` starts one; --on slurm:folder=PATH looks elsewhere".to_owned()
+            "`becalm fleet run` starts one; --on slurm:folder=PATH looks in another folder".to_owned()
         }
         FleetError::Fleet(FolderError::Attended(_)) => {
-            "`becalm fleet status` shows how far it is".to_owned()
+            "`becalm fleet status` shows its progress".to_owned()
         }
         FleetError::Fleet(FolderError::Version { version, .. }) => {
             format!("use becalm {version}, or start a new one")
@@ -105,7 +105,7 @@ fn hint(error: &FleetError) -> Option<String> {
                 .to_owned()
         }
         FleetError::NotPortable(NotPortable::Layouts) => {
-            "leave out {link_seed} and --layouts".to_owned()
+            "drop {link_seed} and --layouts".to_owned()
         }
         FleetError::NotPortable(NotPortable::Output(_)) => {
             "use --output inherit, and redirect the output here".to_owned()

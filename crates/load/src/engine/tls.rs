@@ -83,7 +83,7 @@ fn roots(pem: &[u8]) -> Result<RootCertStore, TlsError> {
         roots.add(certificate).map_err(|error| TlsError::Authority(error.to_string()))?;
     }
     if !pem.is_empty() && roots.len() == before {
-        return Err(TlsError::Authority("there are none in PEM".to_owned()));
+        return Err(TlsError::Authority("it contains none in PEM format".to_owned()));
     }
     Ok(roots)
 }

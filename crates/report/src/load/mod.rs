@@ -52,7 +52,7 @@ fn report<'a>(document: &LoadRunDocument, style: &'a Style) -> Page<'a> {
     page.gap();
     page.say(&terms(&document.terms));
     if let Some(signal) = document.signal {
-        page.say(&format!("Signal {signal} ended the load before its time."));
+        page.say(&format!("Signal {signal} ended the load early."));
     }
     page.gap();
     page.table(&times(document, style));
@@ -110,7 +110,7 @@ fn terms(terms: &LoadTerms) -> String {
     let arrivals = match terms.arrivals {
         Arrivals::Poisson => format!("at random (seed {})", terms.seed),
         Arrivals::Even => "evenly".to_owned(),
-        Arrivals::Replayed => "at the times of a file".to_owned(),
+        Arrivals::Replayed => "at the times in a file".to_owned(),
     };
     let connections = if terms.new_connections {
         format!("a new connection for each request, {} at a time", terms.connections)
@@ -209,8 +209,8 @@ fn remark(document: &LoadRunDocument) -> Option<&'static str> {
             "Beyond p99 the response times include a lag of the generator that is not negligible: see the last column.",
         ),
         _ if has_bounds => Some(
-            "At least: requests that were never sent or never had the expected answer took at least as long as they \
-             were waited for.",
+            "At least: requests that were never sent or never had the expected answer took at least as long as becalm \
+             waited for them.",
         ),
         _ => None,
     }

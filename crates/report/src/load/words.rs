@@ -17,7 +17,7 @@ pub fn distrust(reason: &Distrust) -> String {
             let waited = waited
                 .filter(|waited| *waited >= 0.01)
                 .map(|waited| {
-                    format!("; a thread of it waited for a CPU {} of the time", percent(waited))
+                    format!("; one of its threads waited for a CPU {} of the time", percent(waited))
                 })
                 .unwrap_or_default();
             format!(

@@ -16,7 +16,7 @@ use crate::flags::ExportFlags;
 use crate::measuring::{check_exports, interrupt};
 use crate::ui::Ui;
 
-/// Wait for a fleet, collect its blocks, try again what was lost, and show the result
+/// Wait for a fleet, collect its blocks, repeat what was lost, and show the result
 #[derive(Debug, clap::Args)]
 #[command(mut_arg("json", |arg| arg.help("Print the result over all machines as JSON")))]
 #[command(mut_arg("export_json", |arg| arg.help("Save the result over all machines as JSON")))]
@@ -61,8 +61,8 @@ pub(super) fn attend(mut fleet: FleetRun, shown: &Shown, ui: &Ui) -> Result<Exit
         Ok(Attended::Over) => {}
         Ok(Attended::Left(signal)) => {
             ui.say(format!(
-                "stopped by signal {signal}; the jobs of fleet {name} go on: `becalm fleet attach {name}` waits for them, \
-                 `becalm fleet cancel {name}` ends them"
+                "stopped by signal {signal}; the jobs of fleet {name} continue: `becalm fleet attach {name}` waits for \
+                 them, `becalm fleet cancel {name}` ends them"
             ));
             return Ok(Exit::Signal(signal));
         }

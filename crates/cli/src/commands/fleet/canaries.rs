@@ -10,13 +10,13 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Show the canaries of each machine, which say whether it is as it always is
+/// Show the canaries of each machine, which show whether it performs as usual
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     place: PlaceFlag,
 
-    /// Forget the canaries of this machine: after it was changed on purpose it gets a new level
+    /// Forget the canaries of this machine, so that a changed machine gets a new level
     #[arg(long, value_name = "MACHINE")]
     forget: Option<String>,
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let canaries = canary_series(cluster.folder());
     if canaries.is_empty() && !args.json {
-        ui.say("no canary was measured yet");
+        ui.say("no canary has been measured yet");
         return Ok(Exit::Done);
     }
     let document = CanariesDocument { schema: CANARIES_SCHEMA.to_owned(), canaries };

@@ -11,7 +11,7 @@ use crate::ui::Ui;
 
 /// End the jobs of a fleet, and wait until the machines are put back
 ///
-/// The blocks that are measured stay, and `becalm fleet status` shows what they say.
+/// Measured blocks stay, and `becalm fleet status` shows their result.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -26,11 +26,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.progress_line("");
     match attended? {
         Attended::Over => {
-            ui.say(format!("fleet {} is cancelled", fleet.name()));
+            ui.say(format!("fleet {} was cancelled", fleet.name()));
             Ok(Exit::Done)
         }
         Attended::Left(signal) => {
-            ui.say(format!("fleet {} was asked to end, and some jobs still do", fleet.name()));
+            ui.say(format!(
+                "fleet {} was cancelled, but some of its jobs have not ended yet",
+                fleet.name()
+            ));
             Ok(Exit::Signal(signal))
         }
     }

@@ -11,7 +11,7 @@ use crate::ui::Ui;
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(crate) struct Flags {
-    /// Add each block to the history as it comes
+    /// Add each block to the history as it arrives
     #[arg(long, help_heading = "Fleet")]
     history: bool,
 
@@ -42,7 +42,7 @@ impl Keeper {
     pub(super) fn keep(&self, record: &Record, ui: &Ui) {
         if let Err(error) = self.add(record, ui) {
             ui.warn(format!(
-                "a block was not added to the history: {}; `becalm history add` takes its record.json",
+                "a block was not added to the history: {}; add its record.json with `becalm history add`",
                 error.message
             ));
         }

@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Compare on several machines, and say what holds for all of them
+/// Compare on several machines, and report what holds for all of them
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -55,7 +55,7 @@ pub(crate) struct WhichFlags {
 /// Where fleets are kept, as a flag.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlaceFlag {
-    /// The cluster, as `fleet run` was given it: only `folder=` counts here
+    /// The cluster, as for `fleet run`; only `folder=` has an effect here
     #[arg(long, value_name = "PLACE", default_value = "slurm")]
     on: String,
 }

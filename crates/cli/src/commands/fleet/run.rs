@@ -21,14 +21,16 @@ use crate::ui::Ui;
 
 /// Compare in blocks on several nodes of a Slurm cluster
 ///
-/// A block is a whole `becalm compare` on one node: both programs run in turns there. The answer counts each machine alike,
-/// with Student's t over the machines, so that it holds for machines of this type; it also says which machines agree.
-/// Before each block a canary, a known program, shows whether the machine is as it always is; one that is off its own level
-/// is set aside. All jobs are submitted at once, so that you may go home: Ctrl-C leaves them in the queue, and `becalm fleet
-/// attach` collects them. What is lost is tried again, as a whole block.
+/// A block is a whole `becalm compare` on one node: both programs run in turns there. Every machine has the same weight
+/// in the answer, whose interval is Student's over the machines, so that it holds for machines of this type; becalm
+/// also reports which machines agree. Before each block a canary, a known program, shows whether the machine performs
+/// as usual; becalm sets aside a machine whose canary is off its own level. becalm submits all jobs at once, so you
+/// need not wait: Ctrl-C leaves them in the queue, and `becalm fleet attach` collects the results. It repeats what is
+/// lost, as a whole block.
 ///
-/// The flags of `becalm compare` hold for each block. Without a limit of rounds or time, a block takes 30 s. A suite
-/// (`becalm fleet run becalm.toml`) is measured without a comparison: the answer is the level of each benchmark over machines.
+/// The flags of `becalm compare` apply to each block. Without a limit of rounds or time, a block takes 30 s. A suite
+/// (`becalm fleet run becalm.toml`) is measured without a comparison: the answer is the level of each benchmark over
+/// machines.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 #[group(skip)]
@@ -45,7 +47,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Fleet")]
     blocks: u32,
 
-    /// What `status`, `attach` and `cancel` call it [default: the next number]
+    /// Name of the fleet, for `status`, `attach` and `cancel` [default: the next number]
     #[arg(long = "as", value_name = "NAME", help_heading = "Fleet")]
     fleet: Option<String>,
 
@@ -53,11 +55,11 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Fleet")]
     detach: bool,
 
-    /// The program that shows whether a machine is as it always is [default: one of becalm's own]
+    /// Program that shows whether a machine performs as usual [default: one of becalm's own]
     #[arg(long, value_name = "COMMAND", help_heading = "Fleet")]
     canary: Option<String>,
 
-    /// What of it is measured: any metric that --metric takes
+    /// Metric of the canary: any that --metric takes
     #[arg(long, value_name = "METRIC", default_value = metric::WALL_TIME, help_heading = "Fleet")]
     canary_metric: String,
 
@@ -82,8 +84,8 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
             .hint("name it: --on slurm:partition=bench,constraint=epyc"));
     };
     if flags.resume.is_some() {
-        return Err(CommandError::usage("a fleet is not resumed by --resume")
-            .hint("`becalm fleet attach` continues one"));
+        return Err(CommandError::usage("--resume does not continue a fleet")
+            .hint("use `becalm fleet attach`"));
     }
     if args.compare.verbose.detail() == Detail::Full {
         return Err(CommandError::usage("--verbose is about one session, and a fleet has many")
@@ -124,7 +126,7 @@ pub(crate) fn run(args: &Args, given: &[String], ui: &Ui) -> Result<Exit, Comman
     let mut fleet = started?;
     // All that the jobs need lies in the shared folder.
     drop(asked);
-    ui.say(format!("fleet {} is started", fleet.name()));
+    ui.say(format!("fleet {} has started", fleet.name()));
     let keeper = args.kept.keeper()?;
     if !args.detach {
         return attend(fleet, &Shown { exports, keeper }, ui);

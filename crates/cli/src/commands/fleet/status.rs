@@ -9,7 +9,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Show how far a fleet is, and what its blocks say so far
+/// Show the progress of a fleet, and its result so far
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

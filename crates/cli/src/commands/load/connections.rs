@@ -11,7 +11,7 @@ use crate::error::CommandError;
 /// Flags about connections.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConnectionFlags {
-    /// The most connections at the same time; they are opened on demand
+    /// Most connections at the same time; becalm opens them on demand
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Connections")]
     pub(super) connections: u32,
 
@@ -19,15 +19,15 @@ pub(super) struct ConnectionFlags {
     #[arg(long, help_heading = "Connections")]
     pub(super) new_connections: bool,
 
-    /// Connect to this Unix socket; the URL still has host and path
+    /// Connect to this Unix socket; the URL still gives host and path
     #[arg(long, value_name = "PATH", help_heading = "Connections")]
     pub(super) unix_socket: Option<PathBuf>,
 
-    /// Speak HTTP/2, without TLS from the first byte on
+    /// Speak HTTP/2; without TLS, from the first byte on
     #[arg(long, conflicts_with = "new_connections", help_heading = "Connections")]
     pub(super) http2: bool,
 
-    /// The most requests at the same time on one connection of HTTP/2
+    /// Most requests at the same time on one connection of HTTP/2
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Connections")]
     pub(super) streams: u32,
 
@@ -35,7 +35,7 @@ pub(super) struct ConnectionFlags {
     #[arg(long, value_name = "FILE", help_heading = "Connections")]
     pub(super) cacert: Option<PathBuf>,
 
-    /// Take any certificate
+    /// Accept any certificate
     #[arg(long, short = 'k', conflicts_with = "cacert", help_heading = "Connections")]
     pub(super) insecure: bool,
 

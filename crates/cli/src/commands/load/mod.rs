@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RATE", required_unless_present = "replay")]
     rate: Option<Rates>,
 
-    /// For how long requests are due
+    /// Length of the schedule: for how long requests are due
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     duration: Duration,
 
@@ -72,23 +72,23 @@ pub(crate) struct Args {
     #[arg(long, short = 'd', value_name = "TEXT", help_heading = "Requests")]
     body: Option<String>,
 
-    /// The same from a file; - is standard input
+    /// Body of the requests, from a file; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "body", help_heading = "Requests")]
     body_file: Option<PathBuf>,
 
-    /// Statuses of a right answer; anything else is an error [default: 200 to 399]
+    /// Expected statuses; an answer with any other has failed [default: 200 to 399]
     #[arg(long, value_name = "STATUS", value_delimiter = ',', help_heading = "Requests")]
     expect_status: Vec<u16>,
 
-    /// After this time without the end of an answer a request has failed
+    /// Time after which a request without a complete answer has failed
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, help_heading = "Requests")]
     timeout: Duration,
 
     #[command(flatten)]
     connections: ConnectionFlags,
 
-    /// What the server has to keep: 'p99 < 20ms', 'max < 1s', 'errors < 0.1%'; may be repeated. The
-    /// exit code is 1 if one is missed
+    /// Objective that the server has to meet: 'p99 < 20ms', 'max < 1s', 'errors < 0.1%'; may be
+    /// repeated. The exit code is 1 if one is missed
     #[arg(long, value_name = "OBJECTIVE")]
     objective: Vec<Objective>,
 
@@ -96,7 +96,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Output")]
     json: bool,
 
-    /// Save the same
+    /// Save everything as JSON
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     export_json: Option<PathBuf>,
 
@@ -291,5 +291,5 @@ fn no_target(error: TargetError) -> CommandError {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    checked(parse_duration(text), |duration| !duration.is_zero(), "nothing happens in no time")
+    checked(parse_duration(text), |duration| !duration.is_zero(), "it must be above zero")
 }

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// Address; others than those of the loopback can be reached from elsewhere
+    /// Address to listen at; with any but a loopback address, other machines can reach the server
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
 
@@ -65,7 +65,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum BusyFlag {
-    /// It waits, as for a disk: answers come exactly when the queue says
+    /// It waits, as for a disk: answers come exactly when they leave the queue
     Sleep,
     /// It computes
     Cpu,
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         && every <= length
     {
         return Err(CommandError::usage(
-            "--stall-every is not longer than --stall: nobody would ever work",
+            "--stall-every is not longer than --stall, so no worker would ever work",
         ));
     }
     let at = match &args.unix_socket {

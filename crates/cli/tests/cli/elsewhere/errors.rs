@@ -175,7 +175,7 @@ fn something_else_is_installed_there() {
     let Some(reach) = Reach::without_becalm("something_else_on_the_host") else { return };
     imitate(&reach, "echo 'Welcome to bench!'; cat > /dev/null");
     let output = reach.env.measure(&["--on", "bench", "--rounds", "2", "--", "true"]).exits_with(4);
-    assert!(output.stderr.contains("bench answers something unexpected: Welcome to bench!"));
+    assert!(output.stderr.contains("unexpected answer from bench: Welcome to bench!"));
     imitate(&reach, "echo 'cannot do it' >&2; exit 1");
     let said =
         reach.env.measure(&["--on", "bench", "--rounds", "2", "--", "true"]).exits_with(4).stderr;

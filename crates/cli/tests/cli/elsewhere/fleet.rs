@@ -152,7 +152,7 @@ fn a_machine_whose_canary_is_slower_than_ever_is_set_aside() {
     let said = "n2 is set aside, and none of its blocks counts: its canary is 5\u{a0}% above its own level (limit \
                 3\u{a0}%)";
     assert!(output.stderr.contains(said), "{}{}", output.stdout, output.stderr);
-    assert!(output.stdout.contains("is short of machines: 1 of 2 blocks"), "{}", output.stdout);
+    assert!(output.stdout.contains("has too few machines: 1 of 2 blocks"), "{}", output.stdout);
     // One machine says nothing about others.
     assert!(
         output.stdout.starts_with("Inconclusive for machines of this type"),
@@ -250,7 +250,7 @@ fn a_cancelled_fleet_leaves_no_job() {
     let job = occupy(&cluster, "n1");
     let _ = run(&env, &[QUICK, "--detach", "--as", "mine"]).exits_with(0);
     let output = env.run(["fleet", "cancel", "mine"]).exits_with(0);
-    assert!(output.stderr.contains("fleet mine is cancelled"), "{}", output.stderr);
+    assert!(output.stderr.contains("fleet mine was cancelled"), "{}", output.stderr);
     let names = || cluster.says("squeue", &["--noheader", "--format=%j"]);
     wait_until("the end of its jobs", || !names().contains("becalm"));
     assert_eq!(status(&env)["state"], "cancelled");
@@ -270,7 +270,7 @@ fn ctrl_c_leaves_the_jobs_in_the_queue() {
     let output = client.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(143), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("the jobs of fleet 1 go on"), "{said}");
+    assert!(said.contains("the jobs of fleet 1 continue"), "{said}");
     assert!(cluster.says("squeue", &["--noheader", "--format=%j"]).contains("becalm-1-"));
     let _ = cluster.says("scancel", &[&job]);
     let _ = env.run(["fleet", "attach"]).exits_with(0);

@@ -95,7 +95,7 @@ pub(super) fn extent(document: &AblateDocument) -> String {
         0 => String::new(),
         more => {
             let more = count(more as usize, "more run");
-            format!(" {more} tried out what is possible, or belong to a block that was broken off.")
+            format!(" {more} tested what is possible, or belong to a block that did not finish.")
         }
     };
     format!(
