@@ -11,6 +11,7 @@ mod benchmarks;
 mod bisect;
 mod boot;
 mod box_violin;
+mod canaries;
 mod changes;
 mod checks;
 mod checkup;
@@ -75,6 +76,7 @@ mod width;
 pub use bisect::bisect_text;
 pub use boot::boot_text;
 pub use box_violin::Beside;
+pub use canaries::canaries_text;
 pub use changes::changes_text;
 pub use checkup::checkup_text;
 pub use ci::{ci_comment, ci_marker, ci_message, ci_status, ci_summary, ci_text, machine_words};
@@ -84,8 +86,7 @@ pub use detail::{Detail, comparison_text, run_text};
 pub use diff::{Sides, diff_text, middles};
 pub use facts::{facts_text, machine_line};
 pub use fleet::{
-    canaries_text, fleet_html, fleet_left_out_sentence, fleet_markdown, fleet_text,
-    fleet_try_sentence,
+    fleet_html, fleet_left_out_sentence, fleet_markdown, fleet_text, fleet_try_sentence,
 };
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};
