@@ -77,7 +77,9 @@ fn spectrum(document: &LoadRunDocument) -> Option<Svg> {
         if nines <= last {
             let x = frame.x(&across, nines);
             svg.line("grid", (x, frame.top), (x, frame.bottom));
-            svg.text("tick", Anchor::Middle, (x, frame.bottom + 16.0), &percentile(q));
+            // The first one would run into the lowest time, on a narrow screen.
+            let anchor = if q < 0.5 { Anchor::Start } else { Anchor::Middle };
+            svg.text("tick", anchor, (x, frame.bottom + 16.0), &percentile(q));
         }
     }
     svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
@@ -181,7 +183,7 @@ fn draw(svg: &mut Svg, index: usize, points: impl Iterator<Item = (Place, f64)>)
 
 fn legend(frame: &Frame, svg: &mut Svg, names: &[&str; 3]) {
     for index in [RESPONSE, SERVICE, LAG] {
-        let x = frame.left + 12.0 + 150.0 * index as f64;
+        let x = frame.left + 12.0 + 200.0 * index as f64;
         let class = format!("dot {}", subject_class(index));
         svg.mark(Shape::of_subject(index), &class, (x, frame.top - 6.0), names[index]);
         svg.text("note", Anchor::Start, (x + 8.0, frame.top - 2.0), names[index]);

@@ -80,7 +80,8 @@ pub(crate) fn paired(
     }
     let n_beyond = changes.iter().filter(|&&change| axis.position(change).is_none()).count();
     if n_beyond > 0 {
-        let at = (frame.right - 4.0, frame.top - 3.0);
+        // Above the marks at the edge.
+        let at = (frame.right - 4.0, frame.top - 6.0);
         svg.text("note", Anchor::End, at, &format!("{n_beyond}{NBSP}beyond the axis, at its edge"));
     }
     Some(svg)

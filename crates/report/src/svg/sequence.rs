@@ -84,7 +84,8 @@ pub(crate) fn sequence(
     }
     if n_beyond > 0 {
         let text = format!("{} beyond the axis, at its edge", count(n_beyond, "run"));
-        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 3.0), &text);
+        // Above the marks at the edge.
+        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 6.0), &text);
     }
     Some(svg)
 }
