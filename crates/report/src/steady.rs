@@ -36,7 +36,8 @@ impl SteadyRun {
 
     /// Returns the seconds before the steady state, if there is one.
     pub fn seconds_before(&self) -> Option<f64> {
-        self.steady.from.map(|from| self.series.values()[..from].iter().sum())
+        // The sum of no iterations is -0.
+        self.steady.from.map(|from| self.series.values()[..from].iter().sum::<f64>() + 0.0)
     }
 }
 
@@ -289,6 +290,12 @@ mod tests {
             &[run("round 0", &[(60, 8.0), (340, 5.0)]), run("round 1", &[(40, 8.0), (360, 5.0)])],
             &Style::PLAIN
         ));
+    }
+
+    #[test]
+    fn no_iterations_before_the_steady_state_take_no_time() {
+        let flat = run("a", &[(400, 5.0)]);
+        assert_eq!(flat.seconds_before().map(f64::is_sign_negative), Some(false));
     }
 
     #[track_caller]

@@ -72,9 +72,9 @@ fn draw_bars(
     let class = format!("bar {}", subject_class(subject));
     for (bin, &n) in histogram.counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
         let left = frame.x(axis, histogram.edge(bin));
-        // Equal values give a bin without width, which still has to be seen.
-        let right = frame.x(axis, histogram.edge(bin + 1)).max(left + 2.0);
-        let top = base - height(n);
-        svg.area(&class, (left + 0.5, top), ((right - 0.5).max(left + 1.5), base));
+        // Equal values give a bin without width, which still has to be seen; gaps would make narrow bars pale.
+        let right = frame.x(axis, histogram.edge(bin + 1)).max(left + 2.5);
+        let gap = if right - left < 4.0 { 0.0 } else { 0.5 };
+        svg.area(&class, (left + gap, base - height(n)), (right - gap, base));
     }
 }
