@@ -7,8 +7,8 @@ use becalm_kernel::clone::Step;
 use becalm_kernel::errno;
 
 /// Why a program of somebody else was ended that was stopped.
-pub(crate) const WANTS_TERMINAL: &str = "needs the terminal, which it cannot use, so becalm ended it. Give it what it asks for there \
-     (a password?) in another way";
+pub(crate) const WANTS_TERMINAL: &str = "needs the terminal, which it cannot use, so becalm ended it. If it asks for \
+     something there, such as a password, supply that in another way";
 
 /// Why a subject could not be started or measured.
 #[derive(Debug, thiserror::Error)]

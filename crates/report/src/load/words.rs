@@ -47,8 +47,8 @@ pub fn distrust(reason: &Distrust) -> String {
             requests_of(*scheduled)
         ),
         Distrust::BusyPacer { share, limit } => format!(
-            "the thread that keeps the time used {} of its CPU, more than {}, so it had no reserve to be on time; ask \
-             for a lower --rate",
+            "the thread that watches the due times used {} of its CPU, more than {}, so it could not be sure to be on \
+             time; ask for a lower --rate",
             percent(*share),
             percent(*limit)
         ),

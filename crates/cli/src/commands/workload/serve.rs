@@ -30,15 +30,15 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = BusyFlag::Sleep)]
     busy: BusyFlag,
 
-    /// Let all work rest for this long
+    /// Stop all work for this long
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]
     stall: Option<Duration>,
 
-    /// When it first rests, counted from the first request
+    /// When the first pause begins, counted from the first request
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration, requires = "stall")]
     stall_after: Duration,
 
-    /// From the beginning of one rest to that of the next [default: it rests once]
+    /// From the beginning of one pause to that of the next [default: one pause]
     #[arg(long, value_name = "TIME", value_parser = parse_duration, requires = "stall")]
     stall_every: Option<Duration>,
 
