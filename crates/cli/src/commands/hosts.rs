@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long)]
     json: bool,
 
-    /// Say how this machine is, for the becalm of another one
+    /// Report the state of this machine, for a becalm on another one
     #[arg(long, hide = true)]
     here: bool,
 }

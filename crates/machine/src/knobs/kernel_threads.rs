@@ -31,7 +31,7 @@ fn plan(planner: &mut Planner<'_>) {
     let Situation { cpus, housekeeping, .. } = situation;
     let (staying, others) = (situation.staying(), situation.elsewhere());
     if !cpus.intersection(housekeeping).is_empty() {
-        return planner.not_here("there is no CPU that is not measured");
+        return planner.not_here("every CPU is measured, so kernel threads cannot go elsewhere");
     }
     let mut threads: Vec<Thread> = tasks::threads(situation.root)
         .into_iter()
