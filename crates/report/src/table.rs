@@ -205,15 +205,15 @@ impl Table {
                     Some(role) => format!("<span class=\"{}\">{text}</span>", role.class()),
                     None => text,
                 };
+                // On a narrow screen rows stand one below the other, and each cell has its title.
+                let title = match escape::html(title) {
+                    title if title.is_empty() => title,
+                    title => format!(" data-title=\"{title}\""),
+                };
                 // The first cell names its row, which is what a screen reader repeats.
                 let _ = if index == 0 {
-                    write!(out, "<th scope=\"row\"{}>{inner}</th>", align_class(*align))
+                    write!(out, "<th scope=\"row\"{}{title}>{inner}</th>", align_class(*align))
                 } else {
-                    // On a narrow screen rows stand one below the other, and each cell has its title.
-                    let title = match escape::html(title) {
-                        title if title.is_empty() => title,
-                        title => format!(" data-title=\"{title}\""),
-                    };
                     write!(out, "<td{}{title}>{inner}</td>", align_class(*align))
                 };
             }

@@ -206,7 +206,7 @@ fn remark(document: &LoadRunDocument) -> Option<&'static str> {
     let has_bounds = document.response.quantiles.iter().any(|one| one.at_least);
     match document.fidelity.trusted_to {
         Some(q) if document.is_valid() && q < 0.999 => Some(
-            "Beyond p99 the response times include a lag of the generator that is not negligible: see the last column.",
+            "Beyond p99 the response times include a lag of the generator that is not negligible: see its percentiles.",
         ),
         _ if has_bounds => Some(
             "At least: requests that were never sent or never had the expected answer took at least as long as becalm \

@@ -96,5 +96,8 @@ fn drawing(document: &AblateDocument, stage: Stage) -> String {
     let in_words =
         format!("Every run as one dot, a row for each of {} configurations.", rows.len());
     let drawn = strip_of(&rows, &unit, what, &in_words, stage.name());
-    drawn.map_or_else(String::new, |drawn| format!("<figure>{}</figure>\n", within(&drawn)))
+    let caption = "One dot per run. The bar below the dots is the median.";
+    drawn.map_or_else(String::new, |drawn| {
+        format!("<figure>{}<figcaption>{caption}</figcaption>\n</figure>\n", within(&drawn))
+    })
 }
