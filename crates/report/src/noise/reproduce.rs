@@ -363,7 +363,8 @@ mod tests {
         let text = text.replace("article  a", "article: a").replace("here     A", "here: A");
         let html = reproduce_html(&document, "1.0").replace("</dt>", ":</dt>");
         // The row of this machine has the name of the row above it, for those who cannot see that.
-        assert!(!html.contains("<th scope=\"row\"></th>"), "{html}");
+        let mut names = html.split("<th scope=\"row\"").skip(1);
+        assert!(names.all(|rest| !rest.split('>').nth(1).unwrap().starts_with("</th")), "{html}");
         let again = |name: &str| format!("<span class=\"again\">{name}</span>");
         let html = html.replace(&again("untuned"), "").replace(&again("and performance"), "");
         say_the_same(&text, &html, &reproduce_markdown(&document));
