@@ -385,9 +385,9 @@ fn counter_table(
     let (title, method) = match table.figure {
         CounterFigure::Spread => (
             "Counters from run to run",
-            "standard error of the mean over the mean, as perf stat prints it",
+            "Standard error of the mean over the mean, as perf stat prints it",
         ),
-        CounterFigure::Mean => ("Counters", "mean over the runs"),
+        CounterFigure::Mean => ("Counters", "Mean over the runs"),
     };
     ExperimentDocument {
         title: title.to_owned(),

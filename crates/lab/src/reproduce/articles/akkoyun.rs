@@ -50,7 +50,7 @@ fn table(title: &str, method: String, setups: Vec<Setup>, rows: Vec<Row>) -> Exp
 
 fn smt() -> Experiment {
     let method = format!(
-        "two tasks that compute without memory, at the same time, {RUNS} runs of {ITERATIONS} iterations, all \
+        "Two tasks that compute without memory, at the same time, {RUNS} runs of {ITERATIONS} iterations, all \
          together; with SMT they share a core"
     );
     let setups =
@@ -72,7 +72,7 @@ fn frequency(size: &Size) -> Experiment {
         String::new()
     };
     let method = format!(
-        "tasks that compute without memory, one on each core, {RUNS} runs of {ITERATIONS} iterations of the first, \
+        "Tasks that compute without memory, one on each core, {RUNS} runs of {ITERATIONS} iterations of the first, \
          all together{fewer}"
     );
     let one = tasks(Workload::Cores).tasks(1);
@@ -98,7 +98,7 @@ fn warmup() -> Experiment {
         Setup { warmup, ..Setup::new(Workload::Jit, runs, iterations) }.with(&[ChosenCpu])
     };
     let method = format!(
-        "a program that is interpreted first and compiled bit by bit, an iteration for each of the article's \
+        "A program that is interpreted first and compiled bit by bit, an iteration for each of the article's \
          seconds (there a Java service, whose time for a request was sampled each second); all values together. \
          Long is {RUNS} runs of {ITERATIONS}, the article's advice (M and N)"
     );
