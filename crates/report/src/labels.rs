@@ -78,11 +78,17 @@ pub(crate) fn description(subject: &Subject) -> String {
     let command = becalm_model::shell_line(&subject.command);
     if subject.name == command || subject.name == subject.command.join(" ") {
         command
-    } else if command.is_empty() {
+    } else if command.is_empty() || is_the_same_again(&subject.name, &command) {
         subject.name.clone()
     } else {
         format!("{}: {command}", subject.name)
     }
+}
+
+/// Says whether a name is a command with what tells it from the same one: `./a #2`, `./a (traced)`.
+fn is_the_same_again(name: &str, command: &str) -> bool {
+    let rest = name.strip_prefix(command);
+    rest.is_some_and(|rest| rest.starts_with(" #") || rest.starts_with(" ("))
 }
 
 /// `A` to `Z`, then `AA`, `AB` and so on.
@@ -117,6 +123,18 @@ mod tests {
         assert_eq!((labels.get(0), labels.get(1), labels.needs_legend), ("size=1", "size=2", true));
         all.push(all[0].clone());
         assert_eq!(Labels::of(&all).get(0), "A");
+    }
+
+    #[test]
+    fn a_command_is_not_repeated_after_a_name_that_has_it() {
+        let check = |name: &str, expected: &str| {
+            let subject = Subject::new(name, vec!["./a".into(), "b c".into()]);
+            assert_eq!(description(&subject), expected);
+        };
+        check("./a 'b c' #2", "./a 'b c' #2");
+        check("./a 'b c' (traced)", "./a 'b c' (traced)");
+        check("./a 'b c' too", "./a 'b c' too: ./a 'b c'");
+        check("old", "old: ./a 'b c'");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use becalm_model::{DisturbedRun, Record};
 
-use super::{headlines, page};
+use super::{Lead, headlines, page};
 use crate::escape;
 use crate::heading;
 use crate::labels::Labels;
@@ -19,7 +19,8 @@ pub fn demo_html(
     (record, disturbed): (&Record, &[DisturbedRun]),
 ) -> String {
     let before = same_program(same, same_disturbed);
-    page(record, disturbed, &before, "A program against one that does more work")
+    let results = Some("A program against one that does more work");
+    page(record, disturbed, &Lead { headline: None, before: &before, results })
 }
 
 fn same_program(record: &Record, disturbed: &[DisturbedRun]) -> String {

@@ -34,29 +34,33 @@ pub(crate) use head::head;
 /// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
 /// conditions, machine and raw data. It follows the reader's light or dark preference.
 pub fn html(record: &Record, disturbed: &[DisturbedRun]) -> String {
-    page(record, disturbed, "", "Results")
+    page(record, disturbed, &Lead::default())
 }
 
-/// Writes a report with something before its results.
-pub(crate) fn html_with(record: &Record, disturbed: &[DisturbedRun], before: &str) -> String {
-    page(record, disturbed, before, "Results")
+/// What a page has before the results of its record.
+#[derive(Debug, Default)]
+pub(crate) struct Lead<'a> {
+    /// The headline; without one those of the record.
+    pub(crate) headline: Option<String>,
+    /// What comes before the results.
+    pub(crate) before: &'a str,
+    /// The title of the results, if it is not `Results`.
+    pub(crate) results: Option<&'a str>,
 }
 
-/// Writes a report with something before its results, which have this title.
-fn page(
-    record: &Record,
-    disturbed: &[DisturbedRun],
-    before: &str,
-    title_of_results: &str,
-) -> String {
+/// Writes a report of something more than a record.
+pub(crate) fn page(record: &Record, disturbed: &[DisturbedRun], lead: &Lead<'_>) -> String {
     let labels = Labels::of(&record.subjects);
-    let lines = heading::lines(record, &labels);
+    let lines = match &lead.headline {
+        Some(headline) => vec![(Role::Heading, headline.clone())],
+        None => heading::lines(record, &labels),
+    };
     let title = lines.first().map_or("becalm report", |(_, text)| text.as_str());
     let mut out = head(&record.version, title);
     header(&mut out, record, &labels, &lines);
     out.push_str("<main>\n");
-    out.push_str(before);
-    let _ = writeln!(out, "<h2>{title_of_results}</h2>");
+    out.push_str(lead.before);
+    let _ = writeln!(out, "<h2>{}</h2>", lead.results.unwrap_or("Results"));
     results(&mut out, record, &labels, disturbed);
     plots::all(&mut out, record, &labels, disturbed);
     order_checks(&mut out, record, &labels);

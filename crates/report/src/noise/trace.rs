@@ -3,7 +3,7 @@
 use becalm_model::trace::{Explanation, LongerRun, Trace, TraceCost, WatchedCpu, Worst};
 use becalm_model::{DisturbedRun, Record, Unit};
 
-use crate::html::html_with;
+use crate::html::{self, Lead};
 use crate::labels::Labels;
 use crate::markdown::markdown;
 use crate::page::{ELSEWHERE, Page};
@@ -61,7 +61,8 @@ pub fn trace_html(
     cost: TraceCostTold<'_>,
 ) -> String {
     let before = report(record, trace, explanation, cost, &ELSEWHERE).html_part();
-    html_with(record, disturbed, &before)
+    let headline = Some(headline(explanation));
+    html::page(record, disturbed, &Lead { headline, before: &before, results: None })
 }
 
 /// Writes the report of a traced session as Markdown, with the same before its results.
@@ -74,6 +75,18 @@ pub fn trace_report_markdown(
 ) -> String {
     let before = report(record, trace, explanation, cost, &ELSEWHERE).markdown();
     format!("{before}\n{}", markdown(record, disturbed))
+}
+
+/// Says who took most time.
+fn headline(explanation: &Explanation) -> String {
+    let runs = count(explanation.runs, "traced run");
+    match explanation.worst.first() {
+        _ if explanation.runs == 0 => "No run was traced".to_owned(),
+        None => format!("Nothing took time from {runs}"),
+        Some(worst) => {
+            format!("{} took {} of the time of {runs}", worst.culprit, percent(worst.share))
+        }
+    }
 }
 
 fn report<'a>(
@@ -352,6 +365,9 @@ mod tests {
         let (trace, cost) = (Trace::default(), TraceCostTold::LeftOut);
         let html = trace_html(&record, &[], &trace, &explanation, cost);
         let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}: {html}"));
+        assert!(html.contains(
+            "virtio0-req.0 interrupt (36) took 5\u{a0}% of the time of 4\u{a0}traced runs</"
+        ));
         assert!(place("Who took the time") < place("virtio0-req.0 interrupt (36): 5"));
         assert!(place("drop --no-cost") < place("<h2>Results</h2>"));
         let markdown = trace_report_markdown(&record, &[], &trace, &explanation, cost);

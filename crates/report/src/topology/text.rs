@@ -154,9 +154,18 @@ impl<'a> Picture<'a> {
 
     fn heading(&mut self, titles: &[String], depth: usize) {
         let title = titles.join(self.style.pick(" \u{b7} ", ", "));
-        let title =
-            if depth == 0 { self.style.paint(Role::Heading, &title) } else { title.clone() };
-        let _ = writeln!(self.out, "{}{title}", "  ".repeat(depth));
+        self.line(&title, depth, (depth == 0).then_some(Role::Heading));
+    }
+
+    /// Writes a line at a depth, broken where the terminal ends.
+    fn line(&mut self, text: &str, depth: usize, role: Option<Role>) {
+        let indent = "  ".repeat(depth);
+        let room = self.style.width.saturating_sub(columns(&indent) + 4).max(20);
+        for (index, line) in wrap(text, room).iter().enumerate() {
+            let hang = if index == 0 { "" } else { "    " };
+            let line = role.map_or_else(|| line.clone(), |role| self.style.paint(role, line));
+            let _ = writeln!(self.out, "{indent}{hang}{line}");
+        }
     }
 
     /// Writes cores that are alike.
@@ -172,18 +181,13 @@ impl<'a> Picture<'a> {
             let _ = write!(line, " with {}", caches.join(", "));
         }
         line.push(':');
-        let indent = "  ".repeat(depth);
         let boxes = cores.iter().map(|core| {
             let cpus = core.cpus.iter().map(|cpu| self.mark(*cpu)).collect::<Vec<_>>();
             // Kept together when lines are broken.
             format!("[{}]", cpus.join("\u{a0}"))
         });
         let text = format!("{} {}", line, boxes.collect::<Vec<_>>().join(" "));
-        let room = self.style.width.saturating_sub(columns(&indent) + 4).max(20);
-        for (index, line) in wrap(&text, room).iter().enumerate() {
-            let hang = if index == 0 { "" } else { "    " };
-            let _ = writeln!(self.out, "{indent}{hang}{line}");
-        }
+        self.line(&text, depth, None);
     }
 
     fn mark(&self, cpu: u32) -> String {
