@@ -95,6 +95,7 @@ struct Report {
 }
 
 /// A child that has been released into the subject's program.
+#[derive(Debug)]
 pub struct Started {
     /// Its number, which is that of its process group too.
     pub pid: Pid,
