@@ -19,7 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     ("web", &["series", "report", "stats", "model"]),
     ("fleet", &["session", "runner", "stats", "model", "kernel"]),
-    ("session", &["lab", "runner", "machine", "stats", "model"]),
+    ("session", &["lab", "runner", "load", "machine", "stats", "model"]),
     ("lab", &["runner", "machine", "stats", "model", "kernel"]),
     ("load", &["stats", "model", "kernel"]),
     ("runner", &["formats", "machine", "stats", "model", "kernel"]),

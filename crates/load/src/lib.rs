@@ -16,6 +16,7 @@ mod files;
 mod here;
 mod log;
 mod measure;
+mod of_run;
 mod pool;
 mod schedule;
 mod seconds;
@@ -27,11 +28,12 @@ mod tally;
 pub use document::{About, document};
 pub use engine::{
     Live, LoadError, Loaded, Plan, Protocol, RequestError, Target, TargetError, Template, TlsError,
-    Trusted, Wanted, Way, load,
+    Trusted, Unanswered, Wanted, Way, ask, in_words, load, load_while,
 };
 pub use fidelity::{Observed, judge};
 pub use log::{seconds_csv, write_log};
 pub use measure::{Measure, QUANTILES};
+pub use of_run::{run_load, value_of_run};
 pub use pool::{Arrived, Pool, Taken};
 pub use schedule::Schedule;
 pub use seconds::ClosedSecond;

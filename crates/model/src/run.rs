@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use crate::evidence::Evidence;
+use crate::load::RunLoad;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +91,8 @@ pub struct Run {
     pub padding: u32,
     /// The link seed of the build that ran, where the program was built in several layouts.
     pub layout: Option<u32>,
+    /// What was sent to it, where the subject is a server.
+    pub load: Option<Box<RunLoad>>,
 }
 
 /// What one benchmark inside a process gave for one metric.
@@ -123,6 +126,7 @@ impl Run {
             evidence: None,
             padding: 0,
             layout: None,
+            load: None,
         }
     }
 

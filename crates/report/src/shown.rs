@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use becalm_model::terms::Primary;
 use becalm_model::{Comparison, Metric, Record, RecordKind, Run, metric};
 use becalm_stats::{Sample, Summary};
 
@@ -17,12 +18,13 @@ pub(crate) fn metric_at(record: &Record, index: usize) -> Metric {
         .unwrap_or_else(|| Metric::lower(&format!("metric {index}"), becalm_model::Unit::Count))
 }
 
-/// Returns the metric that distributions are drawn for: the one that decides, else one read from
-/// the output, else the wall time, else the first.
+/// Returns the metric that distributions are drawn for: the one that decides, or would decide between servers, else one
+/// read from the output, else the wall time, else the first.
 pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
     let deciding = record.comparisons.iter().find(|c| c.primary).map(|c| c.metric);
     deciding
         .filter(|&index| index < record.metrics.len())
+        .or_else(|| main_of_load(record))
         .or_else(|| record.metrics.iter().position(|metric| !metric::is_builtin(&metric.name)))
         .or_else(|| {
             let is_counted = record.is_simulated();
@@ -30,6 +32,13 @@ pub(crate) fn headline_metric(record: &Record) -> Option<usize> {
         })
         .or_else(|| record.metric_index(metric::WALL_TIME))
         .or(if record.metrics.is_empty() { None } else { Some(0) })
+}
+
+/// Returns the metric that the load of a server is about.
+fn main_of_load(record: &Record) -> Option<usize> {
+    let terms = record.terms.as_ref().filter(|terms| terms.runs.load.is_some())?;
+    let Primary::Named(names) = &terms.primary else { return None };
+    names.iter().find_map(|name| record.metric_index(name))
 }
 
 /// Returns the metrics that are reported first for each subject: the one that distributions are

@@ -173,6 +173,7 @@ mod tests {
                     evidence: None,
                     padding: 0,
                     layout: None,
+                    load: None,
                 });
             }
         }

@@ -99,6 +99,7 @@ fn run() -> impl Strategy<Value = Run> {
             evidence: None,
             padding: 0,
             layout: None,
+            load: None,
         })
 }
 

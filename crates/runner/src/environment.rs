@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use becalm_kernel::clone::Strings;
 
 use crate::launch_error::LaunchError;
+use crate::program::filled;
 
 /// Name of the variable that only takes up room; see [`crate::padding`].
 pub(crate) const PADDING_VARIABLE: &str = "BECALM_PADDING";
@@ -82,6 +83,16 @@ impl Environment {
             }
         }
         Ok(())
+    }
+
+    /// The same variables with a text in place of a mark in their values.
+    ///
+    /// # Errors
+    ///
+    /// If that makes a value with a zero byte.
+    pub(crate) fn filled(&self, mark: &str, text: &str) -> Result<Self, LaunchError> {
+        let variables = self.variables.iter().map(|variable| filled(variable, mark, text));
+        Ok(Self { names: self.names.clone(), variables: variables.collect::<Result<_, _>>()? })
     }
 
     /// Goes through the names, sorted; the padding is not among them.

@@ -3,19 +3,14 @@
 use std::ffi::CString;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::time::Duration;
 
-use becalm_kernel::clock;
 use becalm_kernel::clone::{self, Child, StartError, Started, Step, Strings};
 use becalm_kernel::huge_pages::HugePages;
 use becalm_kernel::interrupt::Interrupt;
 use becalm_kernel::numa::NodeMask;
 use becalm_kernel::perf::PerfAttr;
-use becalm_kernel::poll::{self, Entry};
-use becalm_kernel::signal::{SIGKILL, SIGTERM};
-use becalm_kernel::wait::{self, Sent};
 use becalm_machine::isolate::{Door, open_group};
 use becalm_machine::{SysRoot, affinity};
 use becalm_model::Outcome;
@@ -24,15 +19,11 @@ use becalm_model::conditions::{Aslr, Scheduler, Thp};
 use crate::counters::CounterPlan;
 use crate::environment::{Environment, padding_variable};
 use crate::launch_error::LaunchError;
-use crate::main_thread::Seen;
 use crate::pace::Sampled;
 use crate::placement::Placement;
 use crate::program::Program;
-use crate::said::{Kept, lines_of};
-use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr, Stdin, Stdout};
-
-/// How long a subject may take to end by itself after SIGTERM, before SIGKILL.
-const GRACE: Duration = Duration::from_millis(500);
+use crate::running::Running;
+use crate::stdio::{Connections, Stderr, Stdin, Stdout};
 
 /// Everything that one run depends on.
 #[derive(Debug, Clone, Copy)]
@@ -114,86 +105,9 @@ pub fn launch(
     counters: &CounterPlan,
     interrupt: &Interrupt,
 ) -> Result<Finished, LaunchError> {
-    if let Some(signal) = interrupt.signal() {
-        return Err(LaunchError::Interrupted { signal });
-    }
-    // Without memory for it what a failing subject says is lost, and nothing else.
-    let kept = (launch.stderr == Stderr::Kept).then(Kept::open).and_then(Result::ok);
-    let (connections, mut capture) =
-        Connections::open(launch.stdin, launch.stdout, launch.stderr, kept.as_ref(), launch.cwd)?;
-    let mut started = start(launch, counters, &connections)?;
-    // The writing end of the pipe has to be the subject's alone.
-    drop(connections);
-
-    let watched = watch(launch, &started, capture.as_mut(), kept.as_ref(), interrupt);
-    let ended = clock::monotonic_raw_nanos();
-    let wall = ended.saturating_sub(started.released) as f64 * 1e-9;
-    let seen = Seen::of(&started, wall, launch.placement.affinity.as_ref());
-    if let Err(error @ LaunchError::NotOurs { .. }) = watched {
-        // It has not ended, and waiting for it could take for ever.
-        return Err(error);
-    }
-    // Before the leader is reaped, while its number cannot mean another group. Also ends the
-    // leader, should watching it have failed.
-    let _ = wait::kill_subject(started.pid, SIGKILL);
-    let (status, usage) = wait::reap(started.pid)
-        .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
-    wait::reap_orphans(started.pid);
-    let usage = usage.since(&started.used);
-    let main_thread = seen.figures(&usage);
-    let counters = counters.read(std::mem::take(&mut started.counters), &usage);
-    // Whoever asked becalm to stop may have asked the subject too, which was faster.
-    let mut cause = watched?.or_else(|| interrupt.signal().map(Cause::Interrupted));
-    let output = match capture {
-        Some(mut capture) => {
-            // What was still in the pipe when the subject ended.
-            if capture.drain().map_err(reading)? == Drained::TooMuch {
-                cause = Some(Cause::TooMuchOutput);
-            }
-            Some(capture.into_bytes())
-        }
-        None => None,
-    };
-    let command = || launch.program.name().to_owned();
-    let outcome = match (cause, status.code()) {
-        (Some(Cause::Interrupted(signal)), _) => return Err(LaunchError::Interrupted { signal }),
-        (Some(Cause::TooMuchOutput), _) => {
-            return Err(LaunchError::OutputTooLarge { command: command(), limit: MAX_CAPTURE });
-        }
-        (Some(Cause::WantsTerminal), _) => {
-            return Err(LaunchError::WantsTerminal { command: command() });
-        }
-        (Some(Cause::TimedOut), _) => Outcome::TimedOut,
-        (None, Some(code)) => Outcome::Exited(code),
-        (None, None) => Outcome::Signalled(status.signal().unwrap_or(0)),
-    };
-    let mut said = Vec::new();
-    if let Some(kept) = kept.filter(|_| outcome != Outcome::Exited(0)) {
-        said = kept.last_lines(SHOWN_LINES);
-        if said.is_empty() {
-            said = lines_of(output.as_deref().unwrap_or_default(), SHOWN_LINES);
-        }
-    }
-    // How long it takes to end when it is told to is no time that it would have needed.
-    let bound = launch.timeout.filter(|_| outcome == Outcome::TimedOut);
-    Ok(Finished {
-        released: Duration::from_nanos(started.released),
-        wall: bound.map_or(wall, |timeout| wall.min(timeout.as_secs_f64())),
-        outcome,
-        user_time: usage.user,
-        system_time: usage.system,
-        max_rss: usage.max_rss,
-        voluntary_switches: usage.voluntary_switches,
-        involuntary_switches: usage.involuntary_switches,
-        minor_faults: usage.minor_faults,
-        major_faults: usage.major_faults,
-        main_thread_time: main_thread.map(|thread| thread.ran),
-        run_delay: main_thread.map(|thread| thread.waited),
-        pace: None,
-        counters,
-        output,
-        said,
-    })
+    let mut running = Running::start(launch, counters, interrupt)?;
+    let watched = running.watch(launch.timeout, interrupt);
+    running.finish(watched, launch.timeout, counters, interrupt)
 }
 
 /// Makes this process itself the subject, with the input and output that it has. Returns why it could not;
@@ -223,7 +137,7 @@ pub fn replace(
     }
 }
 
-fn start(
+pub(crate) fn start(
     launch: &Launch<'_>,
     counters: &CounterPlan,
     connections: &Connections,
@@ -292,109 +206,6 @@ fn with_child<T>(
 fn not_entered(launch: &Launch<'_>, folder: &Path, source: std::io::Error) -> LaunchError {
     let command = launch.program.name().to_owned();
     LaunchError::ControlGroup { command, folder: folder.to_owned(), source }
-}
-
-/// Why becalm ended a subject.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cause {
-    TimedOut,
-    TooMuchOutput,
-    Interrupted(i32),
-    WantsTerminal,
-}
-
-/// Time between two looks whether a subject was stopped, which wakes nobody up.
-const LOOK: Duration = Duration::from_secs(1);
-
-/// The same where what it says is kept in memory, which nobody can fill meanwhile.
-const LOOK_AT_KEPT: Duration = Duration::from_millis(200);
-
-/// Lines that a failing subject said last.
-const SHOWN_LINES: usize = 10;
-
-/// Waits until the subject has ended, without reaping it; says why if becalm had to end it.
-fn watch(
-    launch: &Launch<'_>,
-    started: &Started,
-    mut capture: Option<&mut Capture>,
-    kept: Option<&Kept>,
-    interrupt: &Interrupt,
-) -> Result<Option<Cause>, LaunchError> {
-    let group = started.pid;
-    let look = if kept.is_some() { LOOK_AT_KEPT } else { LOOK };
-    let mut cause = None;
-    // How often the user had asked to stop when it was last acted upon.
-    let mut asked = 0;
-    let mut deadline =
-        launch.timeout.map(|timeout| Duration::from_nanos(started.released) + timeout);
-    let mut entries = [
-        Entry::readable(&started.pidfd),
-        Entry::readable(interrupt),
-        capture.as_deref().map_or_else(Entry::none, Entry::readable),
-    ];
-    loop {
-        let left = deadline.map(|deadline| deadline.saturating_sub(clock::monotonic_raw()));
-        poll::wait(&mut entries, Some(left.map_or(look, |left| left.min(look))))
-            .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
-        if entries[0].is_ready() {
-            return Ok(cause);
-        }
-        if let Some(kept) = kept {
-            kept.forget_beginning();
-        }
-        // Whoever writes is not stopped.
-        let is_silent = !entries.iter().any(Entry::is_ready);
-        let mut signal = None;
-        if entries[2].is_ready()
-            && let Some(capture) = &mut capture
-        {
-            match capture.drain().map_err(reading)? {
-                Drained::Open => {}
-                Drained::Closed => entries[2] = Entry::none(),
-                Drained::TooMuch => {
-                    entries[2] = Entry::none();
-                    cause = Some(Cause::TooMuchOutput);
-                    signal = Some(SIGKILL);
-                }
-            }
-        }
-        if let Some(interrupted) = interrupt.signal()
-            && interrupt.times() > asked
-        {
-            interrupt.rearm();
-            asked = interrupt.times();
-            if asked > 1 || cause.is_some() {
-                signal = Some(SIGKILL);
-            } else {
-                signal = Some(SIGTERM);
-                deadline = Some(clock::monotonic_raw() + GRACE);
-            }
-            cause = Some(Cause::Interrupted(interrupted));
-        } else if deadline.is_some_and(|deadline| deadline <= clock::monotonic_raw()) {
-            if cause.is_none() {
-                cause = Some(Cause::TimedOut);
-                signal = Some(SIGTERM);
-                deadline = Some(clock::monotonic_raw() + GRACE);
-            } else {
-                signal = Some(SIGKILL);
-                // Nothing outlives SIGKILL but a wait in the kernel, and that ends when it ends.
-                deadline = None;
-            }
-        } else if is_silent && cause.is_none() && wait::wants_terminal(group) {
-            cause = Some(Cause::WantsTerminal);
-            signal = Some(SIGKILL);
-        }
-        if let Some(signal) = signal
-            && wait::kill_subject(group, signal) == Sent::NotAllowed
-        {
-            let command = launch.program.name().to_owned();
-            return Err(LaunchError::NotOurs { command, pid: group });
-        }
-    }
-}
-
-fn reading(source: std::io::Error) -> LaunchError {
-    LaunchError::System { operation: "read the output of the command", source }
 }
 
 /// Returns becalm's own largest resident set so far, in bytes, below which

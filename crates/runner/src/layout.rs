@@ -23,6 +23,11 @@ pub fn padding(seed: u64, round: u32) -> u32 {
     u32::try_from(rng.below(MAX_PADDING as usize)).unwrap_or(0)
 }
 
+/// Returns what chance inside the runs of a round follows from. Few enough bits that readers of JSON get the number right.
+pub(crate) fn chance(seed: u64, round: u32) -> u64 {
+    Rng::new(seed ^ (u64::from(round) + 1).wrapping_mul(0xA24B_AED4_963E_E407)).next_u64() >> 12
+}
+
 /// Returns which of `builds` layouts a round runs, from 0: all of them in random order, and then again in
 /// another one, so that each has its share however many rounds there are.
 pub(crate) fn build(seed: u64, round: u32, builds: u32) -> u32 {

@@ -33,6 +33,7 @@ mod placement;
 mod precedence;
 mod program;
 pub mod rounds;
+mod running;
 pub mod said;
 mod stdio;
 pub mod timeit;

@@ -67,6 +67,16 @@ impl Program {
         Ok(Self { path: CString::new(path.into_os_string().into_encoded_bytes())?, ..self })
     }
 
+    /// The same program with a text in place of a mark in its arguments.
+    ///
+    /// # Errors
+    ///
+    /// If that makes an argument with a zero byte.
+    pub(crate) fn filled(&self, mark: &str, text: &str) -> Result<Self, LaunchError> {
+        let arguments = self.arguments.iter().map(|argument| filled(argument, mark, text));
+        Ok(Self { arguments: arguments.collect::<Result<_, _>>()?, ..self.clone() })
+    }
+
     /// Returns the file that is executed.
     pub fn path(&self) -> &Path {
         Path::new(OsStr::from_bytes(self.path.to_bytes()))
@@ -83,6 +93,15 @@ impl Program {
 
     pub(crate) fn arguments(&self) -> &[CString] {
         &self.arguments
+    }
+}
+
+/// Puts a text in place of a mark, where that is there.
+pub(crate) fn filled(word: &CStr, mark: &str, text: &str) -> Result<CString, LaunchError> {
+    match word.to_str() {
+        Ok(known) if known.contains(mark) => CString::new(known.replace(mark, text))
+            .map_err(|_| LaunchError::ZeroByte { what: format!("what replaces {mark}") }),
+        _ => Ok(word.to_owned()),
     }
 }
 

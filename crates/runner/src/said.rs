@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::FileExt as _;
 
 use becalm_kernel::memory::{file_in_memory, give_back_start};
 
@@ -33,6 +34,17 @@ impl Kept {
         if length > MOST {
             let _ = give_back_start(&self.0, length - SHOWN_BYTES);
         }
+    }
+
+    /// Says whether a line of what is kept contains a text.
+    pub(crate) fn contains(&self, text: &str) -> bool {
+        let mut bytes = Vec::new();
+        // The position in the file is shared with whoever writes.
+        let length = self.0.metadata().map_or(0, |facts| facts.len());
+        bytes.resize(usize::try_from(length.min(MOST)).unwrap_or(0), 0);
+        let from = length - bytes.len() as u64;
+        self.0.read_exact_at(&mut bytes, from).is_ok()
+            && String::from_utf8_lossy(&bytes).lines().any(|line| line.contains(text))
     }
 
     /// Returns the last lines.
@@ -103,6 +115,16 @@ mod tests {
         assert_eq!(lines_of(b"\xff\n", 5), ["\u{fffd}"]);
         let long = "x".repeat(10 * LINE);
         assert_eq!(lines_of(long.as_bytes(), 5), [format!("{} ...", "x".repeat(LINE))]);
+    }
+
+    #[test]
+    fn a_line_is_found_while_more_is_written() {
+        let mut kept = Kept::open().unwrap();
+        kept.0.write_all(b"starting\nlistening on 80").unwrap();
+        assert!(kept.contains("listening") && kept.contains("on 80") && !kept.contains("ready"));
+        kept.0.write_all(b"80\nready\n").unwrap();
+        assert!(kept.contains("on 8080") && kept.contains("ready"));
+        assert_eq!(kept.last_lines(1), ["ready"]);
     }
 
     #[test]

@@ -30,6 +30,8 @@ pub enum Stdout {
     Null,
     /// Where becalm's goes.
     Inherit,
+    /// Where its standard error goes.
+    WithErrors,
     /// Into [`crate::Finished::output`], through a pipe, at most [`MAX_CAPTURE`] bytes.
     Capture,
     /// Into a file, emptied before every run so that each does the same work.
@@ -63,6 +65,7 @@ pub(crate) struct Connections {
     stderr: Option<RawFd>,
     null: RawFd,
     inherit_stdout: bool,
+    is_with_errors: bool,
 }
 
 impl Connections {
@@ -86,6 +89,7 @@ impl Connections {
             },
             null: null()?,
             inherit_stdout: *stdout == Stdout::Inherit,
+            is_with_errors: false,
         };
         let mut capture = None;
         if let Stdin::File(path) = stdin {
@@ -101,6 +105,7 @@ impl Connections {
         }
         match stdout {
             Stdout::Null | Stdout::Inherit => {}
+            Stdout::WithErrors => connections.is_with_errors = true,
             Stdout::File(path) => {
                 let role = "standard output";
                 let mut options = OpenOptions::new();
@@ -125,7 +130,10 @@ impl Connections {
     pub(crate) fn descriptors(&self) -> [Option<RawFd>; 3] {
         let file = |file: &Option<File>| file.as_ref().map(AsRawFd::as_raw_fd);
         let writer = self.writer.as_ref().map(AsRawFd::as_raw_fd);
-        let stdout = file(&self.stdout).or(writer).or((!self.inherit_stdout).then_some(self.null));
+        let stdout = match self.is_with_errors {
+            true => self.stderr,
+            false => file(&self.stdout).or(writer).or((!self.inherit_stdout).then_some(self.null)),
+        };
         [file(&self.stdin).or(Some(self.null)), stdout, self.stderr]
     }
 }
@@ -159,6 +167,7 @@ fn null() -> Result<RawFd, LaunchError> {
 }
 
 /// The reading end of the pipe that the subject writes to.
+#[derive(Debug)]
 pub(crate) struct Capture {
     pipe: File,
     bytes: Vec<u8>,

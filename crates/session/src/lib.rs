@@ -6,7 +6,7 @@
 //! is an [`Event`] for the caller; this crate prints nothing, knows no command line and no exit
 //! code. Its errors say what failed and on what, and by [`Fault`] which kind of failure it is.
 //!
-//! It may use the runner, the machine, the lab (for traces), stats and the model. Start reading in
+//! It may use the runner, the machine, the lab (for traces), load (for servers), stats and the model. Start reading in
 //! `conduct.rs`; `setup.rs` makes subjects ready to be started, `record.rs` begins and concludes a record,
 //! `resume.rs` says what may differ when a session goes on, `revisions/` builds commits in worktrees, `suite/` reads
 //! `becalm.toml`, `bisect/` searches for a commit, `timeit/` makes workers that time a statement, `quiet.rs` tunes and
@@ -36,6 +36,7 @@ pub mod resume;
 mod revisions;
 mod same;
 mod saved;
+mod servers;
 pub mod service;
 mod setup;
 mod subjects;
@@ -70,6 +71,7 @@ pub use revisions::{
 };
 pub use same::{ReplacedBySetup, changed_since};
 pub use saved::own_record;
+pub use servers::{ServerTermsError, is_url};
 pub use setup::{Machine, SetupError, Statement, work_folder};
 pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};
 pub use tracing::Tracing;

@@ -1,8 +1,11 @@
 //! Which metrics are recorded beside the usual ones, and which decide.
 
-use becalm_model::conditions::Backend;
+use becalm_model::conditions::{Backend, Cache};
+use becalm_model::load::MAIN_METRIC;
 use becalm_model::terms::{Primary, RunTerms, Terms};
 use becalm_runner::{Extractor, MetricSpecError};
+
+use crate::servers::ServerTermsError;
 
 /// Why metrics are invalid.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +40,9 @@ pub enum MetricsError {
     /// A harness needs the output.
     #[error("--output cannot be combined with --harness")]
     HarnessOutput,
+    /// They are of programs that end.
+    #[error(transparent)]
+    Servers(#[from] ServerTermsError),
     /// No run records what is to decide.
     #[error("no metric `{name}` is recorded here")]
     NotRecorded {
@@ -94,6 +100,9 @@ pub fn metrics(terms: &Terms) -> Result<Metrics, MetricsError> {
         }
         _ => {}
     }
+    if runs.load.is_some() {
+        return of_servers(runs, extractors, names);
+    }
     if runs.harness.is_some() {
         return of_harness(runs, extractors, names);
     }
@@ -111,6 +120,35 @@ pub fn metrics(terms: &Terms) -> Result<Metrics, MetricsError> {
     }
     let primary = if names.is_empty() { Primary::Auto } else { Primary::Named(names) };
     Ok(Metrics { extractors, primary })
+}
+
+/// Returns the metrics that are named, in place of those that are read from the output.
+pub(crate) fn named(terms: &Terms) -> Vec<String> {
+    let is_name = |text: &&String| !text.contains('=') && *text != "auto";
+    terms.metrics.iter().filter(is_name).cloned().collect()
+}
+
+/// With a load the main metric of loads decides, unless others are named.
+fn of_servers(
+    runs: &RunTerms,
+    extractors: Vec<Extractor>,
+    mut names: Vec<String>,
+) -> Result<Metrics, MetricsError> {
+    let refused = [
+        (!extractors.is_empty(), "--metric NAME=..."),
+        (runs.iterations.is_some(), "--iterations"),
+        (runs.expect_output.is_some(), "--expect-output"),
+        (runs.harness.is_some(), "--harness"),
+        (runs.backend == Backend::Callgrind, "--backend callgrind"),
+        (runs.cache == Cache::Warm, "--cache warm"),
+    ];
+    if let Some((_, flag)) = refused.into_iter().find(|(is_there, _)| *is_there) {
+        return Err(ServerTermsError::NotForServers(flag).into());
+    }
+    if names.is_empty() {
+        names.push(MAIN_METRIC.to_owned());
+    }
+    Ok(Metrics { extractors, primary: Primary::Named(names) })
 }
 
 /// Says whether every metric that decides is exact.

@@ -8,6 +8,7 @@ use becalm_runner::rounds::SpawnPlan;
 use crate::conduct::Request;
 use crate::event::{Event, Listener};
 use crate::same;
+use crate::servers;
 
 /// Returns what the reader has to know about the subjects, whatever the runs show.
 pub(crate) fn notes_before_start(request: &Request, plan: &SpawnPlan) -> Vec<Note> {
@@ -23,7 +24,9 @@ pub(crate) fn notes_before_start(request: &Request, plan: &SpawnPlan) -> Vec<Not
         let programs = same::given_programs(&plan.subjects);
         notes.extend(same::changed_since(resumed.started_at, programs));
     }
-    notes.into_iter().map(Note::from).collect()
+    let mut notes: Vec<Note> = notes.into_iter().map(Note::from).collect();
+    notes.extend(servers::notes(&request.terms.runs, &request.terms.primary));
+    notes
 }
 
 /// Reports notes and keeps them in the record, each once.

@@ -1,15 +1,18 @@
 //! From terms and machine to everything that the runs have in common.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use becalm_load::TargetError;
 use becalm_machine::{Chooser, EnergyMeter, NoEnergy, SysRoot, Topology, TopologyError, Width};
 use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler, Thp};
 use becalm_model::terms::{Counters, RunTerms, Terms};
 use becalm_model::{Limit, MachineFacts, PlacementLimit, SessionLimit, Subject, with_causes};
 use becalm_runner::harness::ResultFolder;
 use becalm_runner::rounds::{
-    Conditioning, Expectation, HarnessPlan, Hooks, SpawnPlan, SpawnSubject, Stand, parse_output,
+    Conditioning, Expectation, HarnessPlan, Hooks, ServerStart, SpawnPlan, SpawnSubject, Stand,
+    parse_output,
 };
 use becalm_runner::{
     Callgrind, CounterPlan, Environment, Extractor, LaunchError, Placement, Program, RunEnergy,
@@ -20,6 +23,7 @@ use crate::environment::{EnvironmentError, environment};
 use crate::error::Fault;
 use crate::harness::{self, HarnessChoice, HarnessError};
 use crate::layouts::{Layouts, LayoutsError};
+use crate::servers::{self, ServerTermsError};
 use crate::subjects::fill;
 use crate::suite::SuitePlan;
 
@@ -88,6 +92,9 @@ pub enum SetupError {
     /// The simulator is not installed.
     #[error("--backend callgrind needs valgrind, which is not installed")]
     NoValgrind,
+    /// Servers cannot be loaded so.
+    #[error(transparent)]
+    Servers(#[from] ServerTermsError),
     /// Its counts have no place.
     #[error("cannot create a temporary folder for the counts: {0}")]
     Counts(std::io::Error),
@@ -101,6 +108,7 @@ impl SetupError {
             | Self::Program { .. }
             | Self::InMemory(_)
             | Self::Counts(_)
+            | Self::Servers(ServerTermsError::Target(TargetError::Lookup { .. }))
             | Self::Harness(HarnessError::Folder { .. }) => Fault::Measurement,
             Self::Layouts(error) => error.fault(),
             _ => Fault::Usage,
@@ -222,6 +230,9 @@ pub(crate) fn spawn_plan(
         let common = Common { environment, stdin, extractors, harness };
         spawn_subjects(terms, subjects, &commands, (stands, layouts), &common)?
     };
+    let servings = || subjects.iter().filter_map(|subject| subject.serving.as_ref());
+    let is_serving = servings().next().is_some();
+    let is_started = servings().any(|serving| serving.start != ServerStart::IsThere);
     let plan = SpawnPlan {
         subjects,
         stdout: match stdout {
@@ -242,9 +253,22 @@ pub(crate) fn spawn_plan(
         malloc: runs.malloc,
         membind: runs.membind.clone(),
         work_folder,
-        conditioning: conditioning(terms),
+        conditioning: match conditioning(terms) {
+            // A server and its generator need CPUs apart from the beginning.
+            Conditioning::Learn { scheduler, pace, .. } if is_serving => {
+                Conditioning::Learn { affinity: false, scheduler, pace }
+            }
+            other => other,
+        },
         chooser: Chooser::new(&machine.root, &machine.topology),
-        width: width(terms),
+        width: match width(terms) {
+            None | Some(Width::All) if is_started && terms.runs.affinity == Affinity::Auto => {
+                Some(half_of_the_cores(&machine.topology))
+            }
+            // Servers that are there already keep their CPUs, and becalm has all of its own.
+            _ if is_serving && !is_started => None,
+            other => other,
+        },
     };
     Ok((plan, limits))
 }
@@ -271,6 +295,14 @@ fn width(terms: &Terms) -> Option<Width> {
         (Affinity::Auto, None) if terms.warmup == 0 => Some(Width::All),
         _ => None,
     }
+}
+
+/// Returns how many CPUs a server gets: one of each of half of the cores, so that the others are the generator's.
+fn half_of_the_cores(topology: &Topology) -> Width {
+    let mut cores: Vec<_> = topology.allowed.iter().map(|cpu| topology.core_of(cpu)).collect();
+    cores.sort();
+    cores.dedup();
+    NonZeroUsize::new(cores.len() / 2).map_or(Width::One, Width::Several)
 }
 
 /// Returns which conditions are left to what the warm-up shows.
@@ -348,12 +380,20 @@ fn spawn_subjects(
             let filled =
                 |hook: &Option<String>| hook.as_ref().map(|text| fill(text, &subject.parameters));
             let path = common.environment.get("PATH".as_ref());
+            let serving = runs.load.as_ref().map(|load| {
+                let named = crate::metrics::named(terms);
+                let quantiles = servers::quantiles(&load.scenario, &named);
+                servers::serving(load, command, &runs.env, &quantiles)
+            });
+            let serving = serving.transpose()?;
+            let is_there =
+                serving.as_ref().is_some_and(|serving| serving.start == ServerStart::IsThere);
             let found = Program::resolve(command, path, built.as_deref());
             let in_memory = runs.in_memory;
             // The setup may build it.
-            let is_late = found.is_err() && runs.setup.is_some() && !in_memory;
+            let is_late = found.is_err() && runs.setup.is_some() && !in_memory && !is_there;
             let program = match found {
-                Err(error) if is_late => Err(with_causes(&error)),
+                Err(error) if is_late || is_there => Err(with_causes(&error)),
                 Err(error) => {
                     let why = with_causes(&error);
                     return Err(SetupError::Program { subject: subject.name.clone(), why });
@@ -378,6 +418,7 @@ fn spawn_subjects(
                 timeout: terms.timeout,
                 extractors: common.extractors.clone(),
                 harness: common.harness.clone(),
+                serving,
                 hooks: Hooks {
                     setup: filled(&runs.setup),
                     prepare: filled(&runs.prepare),

@@ -69,6 +69,7 @@ fn run(subject: usize, round: u32, parts: Vec<Part>) -> Run {
         evidence: None,
         padding: 0,
         layout: None,
+        load: None,
     }
 }
 

@@ -10,12 +10,12 @@ use becalm_runner::timeit::{CalibrationError, Language};
 use becalm_session::ablate::AblateError;
 use becalm_session::bisect::BisectError;
 use becalm_session::init::WalkError;
-use becalm_session::suite::SuiteError;
+use becalm_session::suite::{LoadTextError, SuiteError};
 use becalm_session::timeit::TimeitError;
 use becalm_session::{
     BuildError, EnvironmentError, Error, Fault, FileError, GitError, HarnessError, LayoutsError,
     MetricsError, PilotError, ProfileError, PutBack, QuietError, ReplacedBySetup, ResumeError,
-    RevisionsError, SetupError, SubjectsError, TunedError,
+    RevisionsError, ServerTermsError, SetupError, SubjectsError, TunedError,
 };
 
 use super::CommandError;
@@ -48,6 +48,18 @@ by_way_of_session!(
     TraceError,
     TunedError
 );
+
+impl From<LoadTextError> for CommandError {
+    fn from(error: LoadTextError) -> Self {
+        Self::usage(error)
+    }
+}
+
+impl From<ServerTermsError> for CommandError {
+    fn from(error: ServerTermsError) -> Self {
+        SetupError::from(error).into()
+    }
+}
 
 impl From<WalkError> for CommandError {
     fn from(error: WalkError) -> Self {
@@ -125,6 +137,16 @@ fn hints(error: &Error) -> Vec<String> {
         }
         Error::Setup(SetupError::NoValgrind) => {
             "install Valgrind; on Debian and Ubuntu: apt-get install valgrind"
+        }
+        Error::Setup(SetupError::Servers(ServerTermsError::NoUrl(_))) => {
+            "give --url 'http://127.0.0.1:{port}/', with {port} in the command too, or give the URLs of servers that run \
+             already in place of commands"
+        }
+        Error::Setup(SetupError::Servers(ServerTermsError::UnusedPort(_))) => {
+            "write {port} where the command takes its port, or give it by --env PORT={port}"
+        }
+        Error::Setup(SetupError::Servers(ServerTermsError::OnlyForServers(_))) => {
+            "--load rate=2000 sends 2000 requests per second to each subject"
         }
         Error::Replaced(ReplacedBySetup { .. }) => {
             "let each setup make a program of a different name, or use --prepare, which runs \

@@ -19,6 +19,9 @@ const MINIMUM: u32 = 8;
 /// their processes takes a second or more.
 const HARNESS_BUDGET: Duration = Duration::from_secs(120);
 
+/// The same for servers, whose runs take seconds each.
+const SERVER_BUDGET: Duration = Duration::from_secs(120);
+
 /// With ten benchmarks each is judged at 99.5 %: fewer rounds can hardly show any difference.
 const HARNESS_MINIMUM: u32 = 12;
 
@@ -26,8 +29,8 @@ const HARNESS_MINIMUM: u32 = 12;
 ///
 /// The first command is the baseline. The verdict is `faster`, `slower`, `equivalent` (the interval
 /// of the ratio lies inside the margin) or `inconclusive`. Rounds go on until the interval leaves
-/// the margin or fits inside it, for 30 s at most but 8 rounds at least (2 min and 12 with --harness),
-/// unless --max-time, --max-rounds, --min-rounds or --rounds say otherwise.
+/// the margin or fits inside it, for 30 s at most but 8 rounds at least (2 min and 12 with --harness,
+/// 2 min and 8 with --load), unless --max-time, --max-rounds, --min-rounds or --rounds say otherwise.
 #[derive(Debug, clap::Args)]
 #[command(args_override_self = true)]
 pub(crate) struct Args {
@@ -81,9 +84,10 @@ impl Args {
         self.flags.apply(&mut terms)?;
         replace(&mut terms.margin, self.margin);
         terms.source = self.source(terms.source, &terms.runs)?;
-        let (minimum, budget) = match terms.runs.harness {
-            Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
-            None => (MINIMUM, BUDGET),
+        let (minimum, budget) = match (&terms.runs.harness, &terms.runs.load) {
+            (Some(_), _) => (HARNESS_MINIMUM, HARNESS_BUDGET),
+            (None, Some(_)) => (MINIMUM, SERVER_BUDGET),
+            (None, None) => (MINIMUM, BUDGET),
         };
         // An A/A is there to learn what can be resolved, which takes the whole budget.
         let goal = match terms.source {

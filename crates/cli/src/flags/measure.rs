@@ -11,12 +11,14 @@ use becalm_model::terms::{
 use becalm_model::{parse_duration, parse_share};
 use becalm_runner::SeriesRule;
 use becalm_runner::harness::{HARNESSES, harness};
+use becalm_session::ServerTermsError;
 
 use super::choices::{BACKEND, COUNTERS, one_of};
 use super::conditions::ConditionFlags;
 use super::elsewhere::ElsewhereFlags;
 use super::exports::ExportFlags;
 use super::parameters::parameters;
+use super::servers::ServerFlags;
 use super::{checked, replace, replace_all};
 use crate::error::CommandError;
 use crate::optional_values::NO_SHELL;
@@ -93,6 +95,9 @@ pub(crate) struct MeasureFlags {
     /// have a real-time class [default: 20ms]
     #[arg(long, value_name = "DURATION", value_parser = timeout, help_heading = "Harness")]
     pub(crate) harness_time: Option<Duration>,
+    #[command(flatten)]
+    pub(crate) servers: ServerFlags,
+
     /// What counts instructions: the counters of the processor, if available, or `callgrind`, which
     /// simulates each run (about 50 times slower), sees the program but not the kernel, and gives
     /// the same count on a noisy machine. Its figures for caches and branches come from a model
@@ -202,12 +207,17 @@ impl MeasureFlags {
     /// Puts what was given into the terms of a session, and leaves the rest unchanged.
     pub(crate) fn apply(&self, terms: &mut Terms) -> Result<(), CommandError> {
         terms.limits = terms.limits.followed_by(&self.limits());
-        replace(&mut terms.warmup, self.warmup);
         replace(&mut terms.confidence, self.confidence);
         replace_all(&mut terms.metrics, &self.metric);
         replace_all(&mut terms.metrics_json, &self.metric_json);
         replace(&mut terms.failure, self.failure_policy());
         terms.timeout = self.timeout.or(terms.timeout);
+        self.servers.apply(terms)?;
+        replace(&mut terms.warmup, self.warmup);
+        if terms.runs.load.is_some() && terms.timeout.is_some() {
+            return Err(CommandError::from(ServerTermsError::NotForServers("--timeout"))
+                .hint("timeout=1s in --load is the time limit of each request"));
+        }
         self.apply_to_runs(&mut terms.runs)?;
         self.elsewhere.apply(&mut terms.elsewhere);
         self.exports.apply(&mut terms.exports);

@@ -10,6 +10,7 @@ mod measure;
 mod memory;
 mod parameters;
 pub(crate) mod run;
+mod servers;
 mod suite;
 mod tune;
 mod verbose;

@@ -205,6 +205,7 @@ mod tests {
             evidence: None,
             padding: 0,
             layout: None,
+            load: None,
         };
         let record = Record {
             metrics: Metric::always(),

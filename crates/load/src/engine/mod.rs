@@ -1,5 +1,6 @@
 //! The load with real connections: a pacer, threads that send, and one that puts together what they count.
 
+mod ask;
 mod clock;
 mod connection;
 mod desk;
@@ -13,6 +14,7 @@ mod threads;
 mod tls;
 
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -29,6 +31,7 @@ use crate::schedule::Schedule;
 use crate::seconds::{ClosedSecond, Collector, Counted};
 use crate::tally::Tally;
 
+pub use ask::{Unanswered, ask, in_words};
 pub use target::{Protocol, RequestError, Target, TargetError, Template, Wanted, Way};
 pub use tls::{TlsError, Trusted};
 
@@ -144,6 +147,18 @@ pub fn load(
     interrupt: &Interrupt,
     live: &mut dyn FnMut(&Live<'_>),
 ) -> Result<Loaded, LoadError> {
+    load_while(plan, interrupt, &mut |told| {
+        live(told);
+        ControlFlow::Continue(())
+    })
+}
+
+/// The same, which also ends when who is told how it goes says so.
+pub fn load_while(
+    plan: Plan,
+    interrupt: &Interrupt,
+    live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
+) -> Result<Loaded, LoadError> {
     let wanted = plan.connections as u64;
     let possible = permit_connections(wanted)?;
     if possible < wanted {
@@ -194,7 +209,7 @@ fn collect(
     collector: &mut Collector,
     is_stopped: &AtomicBool,
     interrupt: &Interrupt,
-    live: &mut dyn FnMut(&Live<'_>),
+    live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
 ) -> u64 {
     let mut connections = 0;
     let mut last = Duration::ZERO;
@@ -215,7 +230,10 @@ fn collect(
         if window >= LIVE {
             last = elapsed;
             let recent = collector.recent();
-            live(&Live { elapsed, window, recent: &recent, total: collector.total() });
+            let told = Live { elapsed, window, recent: &recent, total: collector.total() };
+            if live(&told).is_break() {
+                is_stopped.store(true, Ordering::Relaxed);
+            }
         }
     }
 }

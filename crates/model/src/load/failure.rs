@@ -27,6 +27,22 @@ pub enum FailureKind {
     Status,
 }
 
+impl FailureKind {
+    /// Returns what happened to such a request, as a fragment.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Refused => "connection refused",
+            Self::Unreachable => "no connection",
+            Self::Tls => "TLS failed",
+            Self::Closed => "closed early",
+            Self::Garbage => "not an HTTP answer",
+            Self::TimedOut => "timed out",
+            Self::Abandoned => "unanswered at the end",
+            Self::Status => "status",
+        }
+    }
+}
+
 /// Requests that failed in one way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failed {

@@ -91,6 +91,19 @@ pub enum Distrust {
     },
 }
 
+impl Distrust {
+    /// Returns the cause alone, as the end of a sentence.
+    pub fn in_words(&self) -> &'static str {
+        match self {
+            Self::LateGenerator { .. } => "becalm itself sent requests late",
+            Self::PoolTooSmall { .. } => "requests waited for a free connection",
+            Self::SlowConnecting { .. } => "requests waited for connections to be opened",
+            Self::Unsent { .. } => "requests were never sent, because no connection became free",
+            Self::BusyPacer { .. } => "the thread that keeps the time had no CPU time to spare",
+        }
+    }
+}
+
 /// Gaps between one request and the next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Gaps {

@@ -7,12 +7,21 @@ mod failure;
 mod fidelity;
 mod latency;
 mod objective;
+mod rates;
+mod run_load;
+mod scenario;
 mod terms;
 
 pub use failure::{Failed, FailureKind};
 pub use fidelity::{Distrust, Fidelity, Gaps, ThreadUse, Trust};
 pub use latency::{Latency, LoadSecond, QuantileValue};
 pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
+pub use rates::{RatesError, parse_rates};
+pub use run_load::{
+    CPU_PER_REQUEST, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, RunLoad, THROUGHPUT,
+    USUAL_QUANTILES, is_metric, metrics,
+};
+pub use scenario::{Scenario, ServerTerms};
 pub use terms::{Arrivals, LoadTerms, Stage};
 
 use schemars::JsonSchema;

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::load::Distrust;
+
 /// What the reader has to know about the subjects and the course of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -72,6 +74,26 @@ pub enum SessionNote {
     ProgramChanged {
         /// Path of the program.
         path: String,
+    },
+    /// So few requests of a run are beyond a quantile that single ones decide where it lies.
+    FewBeyondQuantile {
+        /// The metric.
+        metric: String,
+        /// Requests beyond it, on average.
+        beyond: u64,
+        /// Requests that there should be.
+        needed: u64,
+        /// Seconds of load that give as many.
+        seconds: f64,
+    },
+    /// Runs were repeated because the generator of their load was not to be believed.
+    LoadsRepeated {
+        /// Loads that were not believed.
+        loads: usize,
+        /// Runs that were made all the same.
+        runs: usize,
+        /// The most frequent reason.
+        reason: Distrust,
     },
     /// A benchmark that some subjects have and others do not.
     OneSided {

@@ -1,6 +1,6 @@
 //! Continuing a session under other terms.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Terms;
 
@@ -28,13 +28,12 @@ pub fn merge(saved: &Terms, now: Terms) -> Result<Terms, OtherRuns> {
         other => unreachable!("the terms of runs are an object: {other:?}"),
     };
     let (then, wanted) = (fields(saved), fields(&now));
-    for (field, value) in &wanted {
-        if then.get(field) != Some(value) {
-            return Err(OtherRuns {
-                field: field.clone(),
-                then: then.get(field).cloned().unwrap_or_default(),
-                now: value.clone(),
-            });
+    // A field that is not there is nothing.
+    let of = |fields: &Map<String, Value>, field| fields.get(field).cloned().unwrap_or_default();
+    for field in wanted.keys().chain(then.keys()) {
+        let (then, now) = (of(&then, field), of(&wanted, field));
+        if then != now {
+            return Err(OtherRuns { field: field.clone(), then, now });
         }
     }
     Ok(now)
@@ -44,7 +43,18 @@ pub fn merge(saved: &Terms, now: Terms) -> Result<Terms, OtherRuns> {
 mod tests {
     use super::*;
     use crate::conditions::Aslr;
+    use crate::load::{Scenario, ServerTerms};
     use crate::terms::{FailurePolicy, Primary, RoundLimits};
+
+    fn no_load() -> ServerTerms {
+        ServerTerms {
+            text: String::new(),
+            scenario: Scenario::default(),
+            url: None,
+            ready: None,
+            keep: false,
+        }
+    }
 
     #[test]
     fn a_session_may_end_and_be_judged_otherwise_but_not_be_run_otherwise() {
@@ -55,6 +65,11 @@ mod tests {
         now.primary = Primary::Named(vec!["wall_time".to_owned()]);
         now.failure = FailurePolicy::Ignore;
         assert_eq!(merge(&saved, now.clone()), Ok(now.clone()));
+        let load = ServerTerms { text: "rate=5".to_owned(), ..no_load() };
+        let mut loaded = now.clone();
+        loaded.runs.load = Some(Box::new(load));
+        assert_eq!(merge(&saved, loaded.clone()).unwrap_err().field, "load");
+        assert_eq!(merge(&loaded, now.clone()).unwrap_err().field, "load");
         now.runs.aslr = Aslr::Off;
         assert_eq!(merge(&saved, now.clone()).unwrap_err().field, "aslr");
         assert_eq!(merge(&now, now.clone()), Ok(now));

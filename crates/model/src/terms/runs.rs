@@ -12,6 +12,7 @@ use crate::conditions::{
     Affinity, Aslr, Backend, Cache, Malloc, Membind, OnDisturbance, Pace, Padding, Rest, Scheduler,
     Thp,
 };
+use crate::load::ServerTerms;
 use crate::seconds;
 
 /// How far a machine is tuned.
@@ -96,6 +97,9 @@ pub struct RunTerms {
     pub affinity: Affinity,
     /// Whether nothing else may run on them.
     pub isolate: bool,
+    /// The load that is sent to the subjects, where these are servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<ServerTerms>>,
     /// How many threads a subject has; `null` where the warm-up shows it.
     pub threads: Option<NonZeroUsize>,
     /// Scheduling class; `null` where the warm-up shows it.
@@ -162,6 +166,7 @@ impl Default for RunTerms {
             env: Vec::new(),
             affinity: Affinity::Auto,
             isolate: false,
+            load: None,
             threads: None,
             scheduler: None,
             nice: None,

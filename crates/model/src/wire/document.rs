@@ -12,6 +12,7 @@ use super::old_settings::OldSettings;
 use super::ratio::RatioFields;
 use super::trace::TraceNoteDocument;
 use super::worded::Worded;
+use crate::load::RunLoad;
 use crate::note::{Interruption, Limit, Note};
 use crate::terms::Terms;
 use crate::trace::TracedRun;
@@ -259,6 +260,9 @@ pub struct RunDocument {
     /// The link seed of the build that ran; absent if there was one build.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub layout: Option<u32>,
+    /// What was sent to it; absent unless the subject is a server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Box<RunLoad>>,
     /// What happened on the machine meanwhile, by the names of the evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub evidence: BTreeMap<String, f64>,

@@ -30,6 +30,7 @@ mod services;
 mod stats;
 mod steady;
 mod suite;
+mod suite_load;
 mod text;
 mod topology;
 mod trace;
@@ -96,6 +97,7 @@ pub use suite::{
     SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDocument, SuiteDuration,
     SuiteGate, SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare, SuiteValue,
 };
+pub use suite_load::{Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError};
 pub use text::json_text;
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDevice, TopologyDocument,

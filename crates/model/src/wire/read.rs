@@ -229,6 +229,7 @@ pub(super) fn run(names: &Names, subject: usize, mut document: RunDocument) -> R
         evidence,
         padding: document.padding,
         layout: document.layout,
+        load: document.load,
     }
 }
 

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use super::suite_load::SuiteLoad;
 use crate::{Direction, parse_duration, parse_share};
 
 /// Version of the format that this becalm reads.
@@ -30,6 +31,9 @@ pub struct SuiteDocument {
     /// The benchmarks, by name.
     #[serde(default)]
     pub benchmark: BTreeMap<String, SuiteBenchmark>,
+    /// Loads that servers are compared under, by name.
+    #[serde(default)]
+    pub load: BTreeMap<String, SuiteLoad>,
     /// Where results are kept over time, and what makes a series of them.
     #[serde(default)]
     pub history: SuiteHistory,
@@ -122,6 +126,8 @@ pub struct SuiteBenchmark {
     pub filter: Option<String>,
     /// How long each benchmark of the harness may be timed in one process, such as `100ms`.
     pub harness_time: Option<SuiteDuration>,
+    /// The load that is sent to it, which is a server: the name of one of this file, or `rate=2000,duration=5s`.
+    pub load: Option<String>,
     /// Parameters with their values: every combination is measured, under the name `NAME size=10`.
     pub parameters: Option<BTreeMap<String, Vec<SuiteValue>>>,
     /// The main metrics of the benchmark: metrics that becalm records (`wall_time`, `max_rss`,

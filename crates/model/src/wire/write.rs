@@ -169,6 +169,7 @@ fn run(metrics: &[Metric], run: &Run) -> RunDocument {
         started: run.started,
         padding: run.padding,
         layout: run.layout,
+        load: run.load.clone(),
         iterations: run.iterations.clone(),
         evidence: run
             .evidence

@@ -7,8 +7,8 @@ mod words;
 use std::fmt::Write as _;
 
 use becalm_model::load::{
-    Arrivals, Failed, FailureKind, Latency, LoadRunDocument, LoadTerms, Objective, ObjectiveOf,
-    ObjectiveResult, QuantileValue, Stage, Trust,
+    Arrivals, Failed, Latency, LoadRunDocument, LoadTerms, Objective, ObjectiveOf, ObjectiveResult,
+    QuantileValue, Stage, Trust,
 };
 use becalm_model::{Unit, counted, whole};
 
@@ -248,25 +248,12 @@ fn errors(errors: &[Failed]) -> Table {
         let status = status.map(|status| format!(" {status}")).unwrap_or_default();
         let example = example.as_deref().map(crate::printable).unwrap_or_default();
         table.push([
-            format!("{}{status}", failure(*kind)).into(),
+            format!("{}{status}", kind.in_words()).into(),
             count.to_string().into(),
             example.into(),
         ]);
     }
     table
-}
-
-fn failure(kind: FailureKind) -> &'static str {
-    match kind {
-        FailureKind::Refused => "connection refused",
-        FailureKind::Unreachable => "no connection",
-        FailureKind::Tls => "TLS failed",
-        FailureKind::Closed => "closed early",
-        FailureKind::Garbage => "not an HTTP answer",
-        FailureKind::TimedOut => "timed out",
-        FailureKind::Abandoned => "unanswered at the end",
-        FailureKind::Status => "status",
-    }
 }
 
 fn objective(result: &ObjectiveResult, style: &Style) -> String {

@@ -56,6 +56,19 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             "{path} was changed after the saved session began: unless only its timestamp changed, the earlier runs \
              are of another program"
         ),
+        N::FewBeyondQuantile { metric, beyond, needed, seconds } => format!(
+            "a run has {} beyond {metric}, and {needed} are needed for single ones not to decide where it lies: send the \
+             load for {} s, raise its rate, or decide on a lower quantile with --metric",
+            counted(becalm_model::place(*beyond as f64), "request"),
+            seconds.ceil(),
+        ),
+        N::LoadsRepeated { loads, runs, reason } => format!(
+            "beside the {} that {} used, {} not believed and repeated: {}",
+            counted(*runs, "run"),
+            is_are(*runs),
+            format!("{} {}", counted(*loads, "load"), if *loads == 1 { "was" } else { "were" }),
+            reason.in_words(),
+        ),
         N::OneSided { benchmark, with, without } => {
             let (with, without) = (quoted(with), quoted(without));
             format!("the benchmark {benchmark} is in {with} and not in {without}")

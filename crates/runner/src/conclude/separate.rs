@@ -269,6 +269,7 @@ mod tests {
             evidence: None,
             padding: 0,
             layout: None,
+            load: None,
         }));
         record
     }

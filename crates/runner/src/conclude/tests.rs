@@ -47,6 +47,7 @@ pub(super) fn record(
                 })),
                 padding: 0,
                 layout: None,
+                load: None,
             };
             run(round, subject, &mut one);
             runs.push(one);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use becalm_model::load::RunLoad;
 use becalm_model::{Evidence, Metric, Outcome};
 
 use super::values::Values;
@@ -15,6 +16,8 @@ pub struct RunRequest {
     pub padding: u32,
     /// Which of its builds, from 0.
     pub layout: u32,
+    /// What chance inside the run follows from, such as when requests are due: the same for all runs of a round.
+    pub seed: u64,
 }
 
 /// What one benchmark inside a run gave for one metric.
@@ -41,6 +44,8 @@ pub struct MeasuredRun {
     pub iterations: Vec<f64>,
     /// What the benchmarks inside the process gave; a harness may show ones that nobody knew of.
     pub benchmarks: Vec<BenchmarkValue>,
+    /// What was sent to it, where it is a server.
+    pub load: Option<Box<RunLoad>>,
     /// What the run itself tells of the machine; the machine-wide part may come later, by
     /// [`Executor::evidence`].
     pub evidence: Evidence,

@@ -1,5 +1,6 @@
 //! One measuring session: a plan carried out, told as events.
 
+mod client;
 mod event;
 mod executor;
 mod goal;
@@ -18,6 +19,7 @@ mod tests;
 mod turn;
 mod values;
 
+pub use client::{Call, Client, PORT, Ready, Sent, ServerError, ServerStart, Serving};
 pub use event::RoundEvent;
 pub use executor::{BenchmarkValue, Executor, Learnt, MeasuredRun, RunRequest};
 pub use hook::{Hook, run_to_end};

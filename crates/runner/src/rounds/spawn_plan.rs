@@ -12,6 +12,7 @@ use becalm_model::Metric;
 use becalm_model::conditions::{Cache, IsolatedCpus, Malloc, Membind, OwnTiming, Rest};
 use becalm_model::terms::FailurePolicy;
 
+use super::client::{ServerError, Serving};
 use super::hook::Hook;
 use super::plan::Conditioning;
 use crate::extract::{ExtractError, Extractor};
@@ -110,6 +111,14 @@ pub enum RunError {
         /// Where it differs.
         difference: String,
     },
+    /// A server does not serve, or cannot be loaded.
+    #[error("`{subject}` {source}")]
+    Server {
+        /// Name of the subject.
+        subject: String,
+        /// What went wrong.
+        source: Box<ServerError>,
+    },
     /// A hook failed.
     #[error("the {hook} command `{command}` failed: {how}")]
     Hook {
@@ -144,6 +153,7 @@ impl RunError {
         match self {
             Self::Launch { subject, source } => source.is_of_program().then_some(subject),
             Self::Said { error, .. } => error.at_fault(),
+            Self::Server { subject, source } => source.is_of_server().then_some(subject),
             Self::NotReady { subject, .. }
             | Self::Metric { subject, .. }
             | Self::Iterations { subject, .. }
@@ -241,6 +251,8 @@ pub struct SpawnSubject {
     /// The harness that it is a program of; `None` if it is timed from outside. Subjects may share one,
     /// with its folder.
     pub harness: Option<Rc<HarnessPlan>>,
+    /// What is done with it, if it is a server.
+    pub serving: Option<Serving>,
 }
 
 /// A harness, and where its results go.
@@ -322,6 +334,18 @@ impl SpawnPlan {
             if !metrics.iter().any(|known| known.name == metric.name) {
                 metrics.push(metric.clone());
             }
+        }
+        metrics
+    }
+
+    /// Returns the metrics of loads, each once.
+    pub(crate) fn load_metrics(&self) -> Vec<Metric> {
+        let mut metrics: Vec<Metric> = Vec::new();
+        for serving in self.subjects.iter().filter_map(|subject| subject.serving.as_ref()) {
+            let is_new = |one: &&Metric| !metrics.iter().any(|known| known.name == one.name);
+            let new: Vec<Metric> =
+                serving.client.metrics().iter().filter(is_new).cloned().collect();
+            metrics.extend(new);
         }
         metrics
     }

@@ -96,6 +96,7 @@ impl Executor for Scripted {
             values,
             iterations: vec![step.wall],
             benchmarks: vec![],
+            load: None,
             evidence: own,
             said: vec![],
         })

@@ -67,7 +67,8 @@ impl<E: Executor> Rounds<'_, E> {
         };
         let builds = u32::try_from(self.plan.builds.len()).expect("as many as a flag can ask for");
         let layout = layout::build(seed, slot.scheduled, builds);
-        let request = RunRequest { subject, padding, layout };
+        let request =
+            RunRequest { subject, padding, layout, seed: layout::chance(seed, slot.scheduled) };
         let measured = match self.executor.run(request) {
             Ok(measured) => measured,
             // An interrupted run is no failure: what was measured before it stands.
@@ -91,8 +92,16 @@ impl<E: Executor> Rounds<'_, E> {
     }
 
     fn add_run(&mut self, turn: Turn, request: RunRequest, measured: MeasuredRun) {
-        let MeasuredRun { started, outcome, values, iterations, benchmarks, evidence, said: _ } =
-            measured;
+        let MeasuredRun {
+            started,
+            outcome,
+            values,
+            iterations,
+            benchmarks,
+            load,
+            evidence,
+            said: _,
+        } = measured;
         let values = values.in_order_of(&self.record.metrics);
         let parts = parts(&mut self.record.metrics, benchmarks);
         self.record.runs.push(Run {
@@ -109,6 +118,7 @@ impl<E: Executor> Rounds<'_, E> {
             evidence: Some(Box::new(Evidence { settle_wait: turn.waited, ..evidence })),
             padding: request.padding,
             layout: self.plan.builds.get(request.layout as usize).copied(),
+            load,
         });
         self.take_evidence(Window::KeepOpen);
         let run = self.record.runs.last().expect("one was pushed above");

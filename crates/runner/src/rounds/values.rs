@@ -21,6 +21,11 @@ impl Values {
         }
     }
 
+    /// Adds all values of others.
+    pub(crate) fn append(&mut self, mut others: Self) {
+        self.0.append(&mut others.0);
+    }
+
     /// Returns the value of a metric, if the run has it.
     pub fn of(&self, metric: &str) -> Option<f64> {
         self.0.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)

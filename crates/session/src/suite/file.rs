@@ -146,7 +146,7 @@ fn begins_with(text: &str, error: &toml::de::Error, letters: &str) -> bool {
 }
 
 /// Takes apart serde's message about an unknown key: the key, and the known ones.
-fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
+pub(super) fn unknown_key(message: &str) -> Option<(&str, Vec<&str>)> {
     let mut words = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let key = words.next()?;
     Some((key, words.collect()))

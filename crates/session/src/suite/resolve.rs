@@ -3,17 +3,20 @@
 use std::path::Path;
 use std::time::Duration;
 
+use becalm_model::load::{MAIN_METRIC, ServerTerms};
 use becalm_model::terms::{Goal, Stop, Terms};
-use becalm_model::wire::{SuiteBenchmark, SuiteCommand, SuiteValue};
+use becalm_model::wire::{SuiteBenchmark, SuiteCommand, SuiteMetric, SuiteValue};
 use becalm_model::{Subject, SubjectTerms};
 use becalm_runner::Extractor;
-use becalm_runner::rounds::{Hooks, OwnTerms};
+use becalm_runner::rounds::{Hooks, OwnTerms, Serving};
 
 use super::SuiteError;
 use super::file::SuiteFile;
-use super::metrics::{About, about, clash};
+use super::load::load_of_text;
+use super::metrics::{About, Kind, about, clash};
 use super::start::Start;
 use crate::harness::HarnessChoice;
+use crate::servers;
 use crate::subjects::{MOST_SUBJECTS, combinations, fill};
 
 /// Time for the measured runs of a benchmark that says nothing of its end.
@@ -107,8 +110,20 @@ impl<'a> Table<'a> {
     }
 
     fn about(&self) -> Result<About, SuiteError> {
-        let metrics = self.says.metrics.as_deref().unwrap_or_default();
-        about(metrics, self.says.harness.is_some()).map_err(|what| self.wrong("metrics", what))
+        let main = [SuiteMetric::named(MAIN_METRIC)];
+        let kind = match (&self.says.load, &self.says.harness) {
+            (Some(_), Some(_)) => {
+                return Err(self.wrong("load", "a program of a harness is no server"));
+            }
+            (Some(_), None) => Kind::Server,
+            (None, Some(_)) => Kind::Harness,
+            (None, None) => Kind::Program,
+        };
+        let metrics = match (&self.says.metrics, kind) {
+            (None, Kind::Server) => &main[..],
+            (metrics, _) => metrics.as_deref().unwrap_or_default(),
+        };
+        about(metrics, kind).map_err(|what| self.wrong("metrics", what))
     }
 
     /// Returns every combination of the values of its parameters.
@@ -148,6 +163,7 @@ impl<'a> Table<'a> {
         let SuiteBenchmark {
             command,
             filter,
+            load,
             env,
             folder,
             input,
@@ -162,7 +178,7 @@ impl<'a> Table<'a> {
             Some(SuiteCommand::Words(words)) => words.iter().collect(),
             None => Vec::new(),
         };
-        let texts = [filter, folder, input, setup, prepare, conclude, cleanup];
+        let texts = [filter, load, folder, input, setup, prepare, conclude, cleanup];
         let values = env.iter().flat_map(|env| env.values()).map(|SuiteValue(value)| value);
         let mark = format!("{{{parameter}}}");
         let mut all = words.into_iter().chain(texts.into_iter().flatten()).chain(values);
@@ -229,7 +245,27 @@ impl<'a> Table<'a> {
             },
             harness: self.harness(values, terms)?,
             extractors: extractors.to_vec(),
+            serving: self.serving(values)?,
         })
+    }
+
+    /// Returns what is done with a server; `None` for a program.
+    fn serving(&self, values: &[(String, String)]) -> Result<Option<Serving>, SuiteError> {
+        let Some(text) = &self.says.load else { return Ok(None) };
+        let wrong = |what: String| self.wrong("load", what);
+        let text = fill(text, values);
+        let load =
+            load_of_text(&text, Some(self.file)).map_err(|error| wrong(error.to_string()))?;
+        let scenario = load.scenario().map_err(|error| wrong(error.to_string()))?;
+        let named: Vec<String> =
+            self.says.metrics.iter().flatten().map(|metric| metric.name.clone()).collect();
+        let quantiles = servers::quantiles(&scenario, &named);
+        let env = self.says.env.iter().flat_map(|env| env.values());
+        let env: Vec<String> = env.map(|SuiteValue(value)| value.clone()).collect();
+        let terms = ServerTerms { text, scenario, url: load.url, ready: load.ready, keep: false };
+        servers::serving(&terms, &self.command(values)?, &env, &quantiles)
+            .map(Some)
+            .map_err(|error| wrong(error.to_string()))
     }
 
     fn harness(
@@ -297,6 +333,7 @@ fn with_defaults(own: SuiteBenchmark, defaults: SuiteBenchmark) -> SuiteBenchmar
     SuiteBenchmark {
         command: own.command,
         harness: own.harness.or(defaults.harness),
+        load: own.load.or(defaults.load),
         filter: own.filter.or(defaults.filter),
         harness_time: own.harness_time.or(defaults.harness_time),
         parameters: own.parameters.or(defaults.parameters),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use becalm_model::metric::is_builtin;
 use becalm_model::terms::{RunTerms, SubjectSource, Terms};
 use becalm_model::{Limit, Metric, SessionLimit, Subject, SubjectTerms, with_causes};
-use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, SpawnSubject};
+use becalm_runner::rounds::{Hooks, Independent, OnFailure, OwnTerms, Serving, SpawnSubject};
 use becalm_runner::{Environment, Extractor, Program, Stdin};
 
 use super::{Benchmark, SuiteError, SuiteFile, choose, resolve};
@@ -32,6 +32,8 @@ pub struct Start {
     pub harness: Option<HarnessChoice>,
     /// What is read from its output.
     pub extractors: Vec<Extractor>,
+    /// What is done with it, if it is a server.
+    pub serving: Option<Serving>,
 }
 
 /// What a suite says of the subjects, in their order.
@@ -145,6 +147,7 @@ impl Start {
             timeout: self.timeout,
             extractors: self.extractors.clone(),
             harness: None,
+            serving: self.serving.clone(),
         })
     }
 

@@ -25,6 +25,9 @@ const BUDGET: Duration = Duration::from_secs(60);
 /// Rounds that are made regardless of their duration, unless the user sets a number.
 const MINIMUM: u32 = 10;
 
+/// The same for servers, whose runs take seconds each.
+const SERVER_BUDGET: Duration = Duration::from_secs(240);
+
 /// The same for the benchmarks of a harness.
 const HARNESS_BUDGET: Duration = Duration::from_secs(240);
 
@@ -228,9 +231,10 @@ fn cut_off_sides(record: &Record) -> Vec<Note> {
 fn terms(args: &Args) -> Result<Terms, CommandError> {
     let mut terms = Terms { margin: args.margin, ..Terms::default() };
     args.flags.apply(&mut terms)?;
-    let (minimum, budget) = match terms.runs.harness {
-        Some(_) => (HARNESS_MINIMUM, HARNESS_BUDGET),
-        None => (MINIMUM, BUDGET),
+    let (minimum, budget) = match (&terms.runs.harness, &terms.runs.load) {
+        (Some(_), _) => (HARNESS_MINIMUM, HARNESS_BUDGET),
+        (None, Some(_)) => (MINIMUM, SERVER_BUDGET),
+        (None, None) => (MINIMUM, BUDGET),
     };
     let unlimited = Unlimited { minimum, budget: Some(budget), goal: Goal::Verdict };
     terms.stop = stop(&terms, &unlimited)?;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::Schedule;
-use becalm_model::load::{Arrivals, Stage};
+use becalm_model::load::{Arrivals, RatesError, Scenario, Stage, parse_rates};
 
 use crate::error::CommandError;
 
@@ -14,29 +14,10 @@ use crate::error::CommandError;
 pub(crate) struct Rates(Vec<(f64, f64)>);
 
 impl FromStr for Rates {
-    type Err = String;
+    type Err = RatesError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |part: &str| {
-            let rate =
-                part.trim().parse().ok().filter(|rate: &f64| rate.is_finite() && *rate >= 0.0);
-            rate.ok_or_else(|| {
-                format!(
-                    "`{part}` is not a rate; use 2000, 100..2000 or 500,1000 (requests per second)"
-                )
-            })
-        };
-        let mut rates = Vec::new();
-        for part in text.split(',') {
-            rates.push(match part.split_once("..") {
-                Some((from, to)) => (number(from)?, number(to)?),
-                None => (number(part)?, number(part)?),
-            });
-        }
-        if rates.iter().all(|(from, to)| from + to <= 0.0) {
-            return Err("at a rate of 0 no request would be sent".to_owned());
-        }
-        Ok(Self(rates))
+    fn from_str(text: &str) -> Result<Self, RatesError> {
+        parse_rates(text).map(Self)
     }
 }
 
@@ -61,9 +42,7 @@ impl Timing {
         seed: u64,
     ) -> Self {
         let duration = duration.as_secs_f64();
-        let seconds = duration / rates.0.len() as f64;
-        let stages: Vec<Stage> =
-            rates.0.iter().map(|&(from, to)| Stage { seconds, from, to }).collect();
+        let stages = Scenario::at_rates(&rates.0, duration);
         let highest_rate = stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max);
         let schedule = Schedule::new(stages.clone(), arrivals, seed);
         Self { schedule, arrivals, stages, seed, duration, highest_rate }
@@ -131,17 +110,6 @@ pub(super) fn threads_here() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_rate_is_constant_rises_or_goes_in_steps() {
-        let rates = |text: &str| text.parse::<Rates>().map(|rates| rates.0);
-        assert_eq!(rates("2000"), Ok(vec![(2000.0, 2000.0)]));
-        assert_eq!(rates("100..2000"), Ok(vec![(100.0, 2000.0)]));
-        assert_eq!(rates("0..50, 50"), Ok(vec![(0.0, 50.0), (50.0, 50.0)]));
-        for text in ["", "fast", "-1", "1e999", "1..", "0", "100/s"] {
-            assert!(rates(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn steps_share_the_time() {

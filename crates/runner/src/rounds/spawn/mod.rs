@@ -9,6 +9,7 @@ mod neighbours;
 mod one_run;
 mod output;
 mod placement;
+mod serve;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -25,6 +26,7 @@ use self::calm::Settling;
 use self::clock::SessionClock;
 use self::neighbours::Neighbours;
 use self::placement::FIFO_PRIORITY;
+use self::serve::Servers;
 use super::executor::{Executor, Learnt, MeasuredRun, RunRequest};
 use super::hook::Hook;
 use super::plan::{Conditioning, FIFO_REST, Plan};
@@ -61,6 +63,8 @@ pub struct Spawn<'a> {
     settling: Option<Settling>,
     /// What samples the pace of the subjects' CPU.
     pace: Option<PaceSampler>,
+    /// Subjects that are servers.
+    servers: Servers,
 }
 
 /// Where the subjects and becalm itself run.
@@ -135,6 +139,7 @@ impl<'a> Spawn<'a> {
             rest: RestDebt::default(),
             settling: None,
             pace: None,
+            servers: Servers::default(),
             inherited: Inherited::read(root),
             precedence: Precedence::take(match plan.placement.scheduler {
                 Scheduler::Fifo(priority) => priority,
@@ -195,6 +200,7 @@ impl<'a> Spawn<'a> {
     /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
     /// is returned. Says before each which command starts.
     pub fn clean_up(&mut self, starts: &mut dyn FnMut(&str)) -> Result<(), RunError> {
+        self.stop_servers();
         let mut result = Ok(());
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.cleanup.clone();
@@ -210,6 +216,7 @@ impl<'a> Spawn<'a> {
         metrics.extend(self.plan.counters.metrics().iter().cloned());
         metrics.extend(self.plan.energy.as_ref().map(|_| RunEnergy::metric()));
         metrics.extend(self.plan.read_metrics());
+        metrics.extend(self.plan.load_metrics());
         metrics.extend(self.plan.backend.iter().flat_map(|_| Callgrind::metrics()));
         metrics
     }
@@ -333,7 +340,7 @@ impl Executor for Spawn<'_> {
     }
 
     fn run(&mut self, request: RunRequest) -> Result<MeasuredRun, RunError> {
-        self.one_run(request)
+        self.believed_run(request)
     }
 
     fn evidence(&mut self, close: bool) -> Vec<Evidence> {

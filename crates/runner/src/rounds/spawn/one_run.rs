@@ -7,15 +7,28 @@ use becalm_model::metric::{self, CPU_MIGRATIONS};
 use super::Spawn;
 use super::output::Inside;
 use super::placement::not_kept_off;
+use super::serve::Served;
 use crate::evidence::own_evidence;
 use crate::harness::ResultsPlace;
 use crate::pace::PaceSampler;
 use crate::rounds::Values;
+use crate::rounds::client::{PORT, ServerStart};
 use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::hook::{Hook, run_hook};
 use crate::rounds::spawn_plan::{Expectation, RunError, Stand};
-use crate::{Finished, Launch, LaunchError, Stdout, launch, own_affinity, pin_self};
+use crate::running::Running;
+use crate::{
+    CounterPlan, Finished, Interrupt, Launch, LaunchError, Stdout, launch, own_affinity, pin_self,
+};
 use becalm_machine::drop_page_cache;
+
+/// What came of a run.
+enum Ran {
+    /// A program has come to its end.
+    Program(Finished),
+    /// A server was loaded.
+    Served(Served),
+}
 
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.
@@ -24,7 +37,11 @@ impl Spawn<'_> {
             return Err(RunError::NotIsolated(why.clone()));
         }
         let subject = request.subject;
-        if let Err(why) = &self.plan.subjects[subject].program {
+        let serving = self.plan.subjects[subject].serving.clone();
+        let is_there = serving.as_ref().is_some_and(|one| one.start == ServerStart::IsThere);
+        if let Err(why) = &self.plan.subjects[subject].program
+            && !is_there
+        {
             let (subject, why) = (self.plan.subjects[subject].name.clone(), why.clone());
             return Err(RunError::NotReady { subject, why });
         }
@@ -61,23 +78,47 @@ impl Spawn<'_> {
             pace.before_run();
         }
         let energy = self.plan.energy.as_mut().and_then(|energy| energy.before_run(subject));
-        let launched = self.launch(request);
+        let launched = match &serving {
+            Some(serving) => self.serve(request, serving).map(Ran::Served),
+            None => {
+                self.launch(request).map(Ran::Program).map_err(|source| launch_error(self, source))
+            }
+        };
         let pace = self.pace.as_ref().map(PaceSampler::after_run);
-        let mut finished =
-            Finished { pace, ..launched.map_err(|source| launch_error(self, source))? };
+        let (finished, served) = match launched {
+            Ok(Ran::Program(finished)) => (finished, None),
+            Ok(Ran::Served(Served { finished, values, load, is_whole })) => {
+                (finished, Some((values, load, is_whole)))
+            }
+            Err(error) => return Err(error),
+        };
+        let mut finished = Finished { pace, ..finished };
         let energy = self
             .plan
             .energy
             .as_mut()
             .and_then(|meter| meter.after_run(subject, energy.as_ref(), finished.wall));
-        self.observed.smallest_resident = self.observed.smallest_resident.min(finished.max_rss);
+        // Of a server that somebody else started it is not known.
+        if finished.max_rss > 0 {
+            self.observed.smallest_resident = self.observed.smallest_resident.min(finished.max_rss);
+        }
+        let migrations = self.plan.counters.index(CPU_MIGRATIONS);
         let migrations =
-            self.plan.counters.index(CPU_MIGRATIONS).and_then(|index| finished.counters[index]);
+            migrations.and_then(|index| finished.counters.get(index).copied().flatten());
         let evidence = own_evidence(&finished, migrations);
         let complete = self.observed.evidence.after_run(&finished, migrations);
         self.observed.complete.extend(complete);
-        let mut values = self.values_of_process(&finished);
+        let is_whole = served.as_ref().is_none_or(|(_, _, is_whole)| *is_whole);
+        let mut values = if is_whole {
+            self.values_of_process(&finished)
+        } else {
+            Self::values_of_window(&finished)
+        };
         values.add(metric::ENERGY, energy);
+        let load = served.map(|(of_load, load, _)| {
+            values.append(of_load);
+            load
+        });
         let conclude = self.plan.subjects[subject].hooks.conclude.clone();
         let after = self
             .read_values(subject, &finished, &mut values)
@@ -98,6 +139,7 @@ impl Spawn<'_> {
             values,
             iterations,
             benchmarks,
+            load,
             evidence,
             said: std::mem::take(&mut finished.said),
         };
@@ -130,6 +172,30 @@ impl Spawn<'_> {
     }
 
     fn launch(&mut self, request: RunRequest) -> Result<Finished, LaunchError> {
+        self.attempt(request, None, &launch)
+    }
+
+    /// Starts a server that was given a port.
+    pub(super) fn start_running(
+        &mut self,
+        request: RunRequest,
+        port: &str,
+    ) -> Result<Running, LaunchError> {
+        self.attempt(request, Some(port), &Running::start)
+    }
+
+    /// Returns the name of a subject.
+    pub(super) fn name_of(&self, subject: usize) -> String {
+        self.plan.subjects[subject].name.clone()
+    }
+
+    /// Does something with the launch of a run. What was becalm's own idea and is refused is given up.
+    fn attempt<T>(
+        &mut self,
+        request: RunRequest,
+        port: Option<&str>,
+        action: &dyn Fn(&Launch<'_>, &CounterPlan, &Interrupt) -> Result<T, LaunchError>,
+    ) -> Result<T, LaunchError> {
         let folder = self.plan.folder_of(request.subject);
         let subject = &self.plan.subjects[request.subject];
         let program = subject.layouts.get(request.layout as usize);
@@ -137,6 +203,14 @@ impl Spawn<'_> {
             Some(one) => one.clone(),
             None => subject.program.clone().expect("seen before anything is launched"),
         };
+        let (program, filled) = match port {
+            Some(port) => {
+                (program.filled(PORT, port)?, Some(subject.environment.filled(PORT, port)?))
+            }
+            None => (program, None),
+        };
+        // What a server prints is looked at while it runs, and becalm ends it itself.
+        let is_server = port.is_some();
         loop {
             let subject = &self.plan.subjects[request.subject];
             let captures = !subject.extractors.is_empty()
@@ -147,17 +221,21 @@ impl Spawn<'_> {
                     .as_ref()
                     .is_some_and(|h| h.harness.place == ResultsPlace::Output)
                 || self.plan.expectation != Expectation::Anything;
-            let result = launch(
+            let result = action(
                 &Launch {
                     program: &program,
-                    environment: &subject.environment,
+                    environment: filled.as_ref().unwrap_or(&subject.environment),
                     padding: request.padding,
                     placement: &self.plan.placement,
                     stdin: &subject.stdin,
-                    stdout: if captures { &Stdout::Capture } else { &self.plan.stdout },
+                    stdout: match &self.plan.stdout {
+                        Stdout::Null if is_server => &Stdout::WithErrors,
+                        _ if captures => &Stdout::Capture,
+                        other => other,
+                    },
                     stderr: self.plan.stderr,
                     cwd: folder.as_deref(),
-                    timeout: subject.timeout,
+                    timeout: subject.timeout.filter(|_| !is_server),
                 },
                 &self.plan.counters,
                 self.interrupt,
@@ -218,7 +296,7 @@ impl Spawn<'_> {
     }
 
     /// Forgets the evidence of the latest run, which becomes no part of the record.
-    fn forget_latest(&mut self) {
+    pub(super) fn forget_latest(&mut self) {
         self.close_window();
         self.observed.complete.pop();
     }

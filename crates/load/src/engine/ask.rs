@@ -1,0 +1,86 @@
+//! One request to a server, to learn whether it answers.
+
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+use becalm_kernel::interrupt::Interrupt;
+use becalm_model::load::Failed;
+
+use super::target::{Place, Target, Template};
+use super::{LoadError, Plan, load};
+use crate::schedule::Schedule;
+
+/// Why a server did not answer.
+#[derive(Debug, thiserror::Error)]
+pub enum Unanswered {
+    /// Nobody takes connections there.
+    #[error("{0}")]
+    NoConnection(std::io::Error),
+    /// There was no load.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// The request failed.
+    #[error("{}", in_words(.0))]
+    Failed(Failed),
+    /// A signal came before its answer.
+    #[error("a signal came first")]
+    Interrupted,
+}
+
+/// Returns how requests failed as a fragment.
+pub fn in_words(failed: &Failed) -> String {
+    let status = failed.status.map(|status| format!(" {status}")).unwrap_or_default();
+    let example = failed.example.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
+    format!("{}{status}{example}", failed.kind.in_words())
+}
+
+impl Target {
+    /// Opens a connection and closes it.
+    fn try_connecting(&self, patience: Duration) -> std::io::Result<()> {
+        match &self.place {
+            Place::Tcp(address) => TcpStream::connect_timeout(address, patience).map(drop),
+            Place::Unix(path) => UnixStream::connect(path).map(drop),
+        }
+    }
+
+    /// Says whether somebody takes connections there.
+    pub fn is_taken(&self) -> bool {
+        /// Enough for this machine, whose answer comes at once.
+        const PATIENCE: Duration = Duration::from_millis(500);
+        self.try_connecting(PATIENCE).is_ok()
+    }
+}
+
+/// Sends one request and waits at most so long for the right answer.
+///
+/// # Errors
+///
+/// What came instead.
+pub fn ask(
+    target: Target,
+    request: Template,
+    patience: Duration,
+    interrupt: &Interrupt,
+) -> Result<(), Unanswered> {
+    // A server that is not there yet is asked often, and that needs no threads.
+    let patience = patience.max(Duration::from_millis(1));
+    target.try_connecting(patience).map_err(Unanswered::NoConnection)?;
+    let plan = Plan {
+        target,
+        request,
+        schedule: Schedule::of_times(vec![0]),
+        highest_rate: 1.0,
+        time_limit: patience,
+        connections: 1,
+        streams: 1,
+        new_connections: false,
+        threads: 1,
+    };
+    let loaded = load(plan, interrupt, &mut |_| {})?;
+    match loaded.total.failed().into_iter().next() {
+        Some(failed) => Err(Unanswered::Failed(failed)),
+        None if loaded.total.counts.answered == 1 => Ok(()),
+        None => Err(Unanswered::Interrupted),
+    }
+}

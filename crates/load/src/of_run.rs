@@ -1,0 +1,100 @@
+//! What a session keeps of the load of one run.
+
+use becalm_model::load::{Distrust, LoadTime, RunLoad};
+
+use crate::engine::Loaded;
+use crate::fidelity::{Observed, judge};
+
+/// Puts together what a record keeps of a load, and says why it cannot be believed, if it cannot.
+pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<Distrust>) {
+    let total = &loaded.total;
+    let judged = judge(&Observed {
+        tally: total,
+        connections,
+        pacer_cpu: loaded.threads.first().map_or(0.0, |pacer| pacer.cpu),
+        waited: loaded.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max),
+    });
+    let load = RunLoad {
+        seed,
+        counts: total.counts,
+        elapsed: loaded.elapsed.as_secs_f64(),
+        response: total.response.latency(),
+        service: total.service.latency(),
+        lag: total.lag.latency(),
+        errors: total.failed(),
+        threads: loaded.threads.clone(),
+        seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
+        repeated: Vec::new(),
+    };
+    (load, judged.reasons)
+}
+
+/// Returns a quantile as the value of a run, in seconds. A request without the expected answer counts as one that took
+/// the time limit: a server that fails more never looks faster.
+pub fn value_of_run(loaded: &Loaded, time: LoadTime, q: f64, time_limit: f64) -> Option<f64> {
+    let measure = match time {
+        LoadTime::Response => &loaded.total.response,
+        LoadTime::Service => &loaded.total.service,
+    };
+    if measure.is_empty() {
+        return None;
+    }
+    Some(measure.quantile_or_never(q).unwrap_or(time_limit))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use becalm_model::load::{FailureKind, Gaps};
+
+    use super::*;
+    use crate::tally::{Done, Fate, Tally};
+
+    const MS: u64 = 1_000_000;
+
+    fn loaded(answered: usize, failed: usize) -> Loaded {
+        let mut total = Tally::default();
+        let mut count = |fate| total.count(Done { due: 0, taken: 0, starved: false, fate });
+        for _ in 0..answered {
+            count(Fate::Answered { written: 0, last: 10 * MS });
+        }
+        for _ in 0..failed {
+            let kind = FailureKind::Status;
+            let status = Some(503);
+            count(Fate::Failed { kind, status, words: None, written: Some(0), end: MS / 10 });
+        }
+        Loaded {
+            total,
+            seconds: Vec::new(),
+            elapsed: Duration::from_secs(2),
+            spin: Duration::ZERO,
+            gaps: Gaps::default(),
+            threads: Vec::new(),
+        }
+    }
+
+    #[track_caller]
+    fn check(loaded: &Loaded, q: f64, expected: f64) {
+        let value = value_of_run(loaded, LoadTime::Response, q, 5.0).unwrap();
+        assert!((value / expected - 1.0).abs() < 0.001, "{value} instead of {expected}");
+    }
+
+    #[test]
+    fn failures_that_come_fast_make_no_run_fast() {
+        check(&loaded(100, 0), 0.99, 0.01);
+        // Two of a hundred are more than the quantile leaves.
+        check(&loaded(98, 2), 0.99, 5.0);
+        check(&loaded(98, 2), 0.5, 0.01);
+        assert_eq!(value_of_run(&loaded(0, 0), LoadTime::Service, 0.5, 5.0), None);
+    }
+
+    #[test]
+    fn a_record_keeps_counts_and_histograms() {
+        let (load, distrust) = run_load(&loaded(90, 10), 7, 100);
+        assert_eq!((load.seed, load.counts.answered, distrust.len()), (7, 90, 0));
+        assert!((load.error_rate() - 0.1).abs() < 1e-9 && (load.throughput() - 45.0).abs() < 1e-9);
+        assert!(!load.response.histogram.is_empty() && load.response.censored == 10);
+        assert_eq!(load.errors[0].status, Some(503));
+    }
+}

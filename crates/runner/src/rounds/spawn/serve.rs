@@ -1,0 +1,350 @@
+//! One run of a subject that is a server: started, ready, loaded, stopped.
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::time::Duration;
+
+use becalm_machine::{GroupUse, group_use};
+use becalm_model::load::{CPU_PER_REQUEST, Distrust, RunLoad};
+use becalm_model::{Outcome, metric};
+
+use super::Spawn;
+use crate::rounds::Values;
+use crate::rounds::client::{Call, PORT, Ready, Sent, ServerError, ServerStart, Serving};
+use crate::rounds::executor::{MeasuredRun, RunRequest};
+use crate::rounds::spawn_plan::RunError;
+use crate::running::Running;
+use crate::{Finished, monotonic_raw};
+
+/// How long a server may take until it is ready.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time between two looks whether it is.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// How long a server may take to end by itself: it may have connections to close.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How long what a server started may still be there after it was killed.
+const LINGERING: Duration = Duration::from_secs(3);
+
+/// Runs that were not believed, one after the other, after which it is no use to try again.
+const MOST_IN_A_ROW: usize = 5;
+
+/// Runs of the session that were not believed, more than those that were.
+const MOST_MORE: u32 = 5;
+
+/// Servers of a session.
+#[derive(Debug, Default)]
+pub(super) struct Servers {
+    /// Those that stay, by subject.
+    kept: Vec<(usize, Server)>,
+    /// Why the latest load is not believed; empty if it is.
+    distrust: Vec<Distrust>,
+    /// Runs that were believed.
+    believed: u32,
+    /// Runs that were not.
+    not_believed: u32,
+}
+
+/// A server that runs.
+#[derive(Debug)]
+struct Server {
+    running: Running,
+    /// Where it is.
+    url: String,
+}
+
+/// What a run of a server gave.
+#[derive(Debug)]
+pub(super) struct Served {
+    /// Its process, or what of it belongs to the run.
+    pub(super) finished: Finished,
+    /// What the load gave.
+    pub(super) values: Values,
+    /// What the record keeps of it.
+    pub(super) load: Box<RunLoad>,
+    /// Whether the process is the run's alone.
+    pub(super) is_whole: bool,
+}
+
+impl Spawn<'_> {
+    /// Makes a run; one whose generator was not to be believed is made again, with the same due times.
+    pub(super) fn believed_run(&mut self, request: RunRequest) -> Result<MeasuredRun, RunError> {
+        let mut repeated = Vec::new();
+        loop {
+            let mut measured = self.one_run(request)?;
+            let Some(load) = &mut measured.load else { return Ok(measured) };
+            let servers = &mut self.servers;
+            let distrust = std::mem::take(&mut servers.distrust);
+            let Some(reason) = distrust.first().cloned() else {
+                servers.believed += 1;
+                load.repeated = repeated;
+                return Ok(measured);
+            };
+            servers.not_believed += 1;
+            let is_enough = repeated.len() + 1 >= MOST_IN_A_ROW
+                || servers.not_believed >= servers.believed + MOST_MORE;
+            let (invalid, all) = (servers.not_believed, servers.not_believed + servers.believed);
+            repeated.push(distrust);
+            self.forget_latest();
+            if is_enough {
+                let source = ServerError::NotBelieved { invalid, all, reason };
+                return Err(self.server_error(request.subject, source));
+            }
+        }
+    }
+
+    /// Starts a server, waits until it is ready, loads it and stops it; as far as it is not there already or stays.
+    pub(super) fn serve(
+        &mut self,
+        request: RunRequest,
+        serving: &Serving,
+    ) -> Result<Served, RunError> {
+        match &serving.start {
+            ServerStart::IsThere => {
+                let url = serving.url.clone();
+                self.window(request, serving, &url, None)
+            }
+            ServerStart::Once(ready) => {
+                let subject = request.subject;
+                let kept = &mut self.servers.kept;
+                let server = match kept.iter().position(|(one, _)| *one == subject) {
+                    Some(place) => kept.swap_remove(place).1,
+                    None => self.start_server(request, serving, ready)?,
+                };
+                let served = self.window(request, serving, &server.url, Some(&server.running));
+                if server.running.ends_within(Duration::ZERO) {
+                    return Err(self.ended_under_load(subject, server));
+                }
+                self.servers.kept.push((subject, server));
+                served
+            }
+            ServerStart::EachRun(ready) => {
+                let server = self.start_server(request, serving, ready)?;
+                let served = self.window(request, serving, &server.url, Some(&server.running));
+                if server.running.ends_within(Duration::ZERO) {
+                    return Err(self.ended_under_load(request.subject, server));
+                }
+                let url = server.url.clone();
+                let finished = self.stop_server(request.subject, server)?;
+                self.see_that_it_is_gone(request.subject, serving, &url)?;
+                Ok(Served { finished, is_whole: true, ..served? })
+            }
+        }
+    }
+
+    /// Stops the servers that stay as long as the session.
+    pub(super) fn stop_servers(&mut self) {
+        for (_, server) in std::mem::take(&mut self.servers.kept) {
+            server.running.ask_to_end(GRACE);
+        }
+    }
+
+    fn server_error(&self, subject: usize, source: ServerError) -> RunError {
+        let subject = self.plan.subjects[subject].name.clone();
+        RunError::Server { subject, source: Box::new(source) }
+    }
+
+    /// Starts a server and waits until it is ready.
+    fn start_server(
+        &mut self,
+        request: RunRequest,
+        serving: &Serving,
+        ready: &Ready,
+    ) -> Result<Server, RunError> {
+        let subject = request.subject;
+        let error = |spawn: &Self, source| spawn.server_error(subject, source);
+        let port = free_port().map_err(|why| error(self, ServerError::NoPort(why)))?;
+        let filled = |text: &str| text.replace(PORT, &port);
+        let url = filled(&serving.url);
+        if serving.client.is_taken(&url) {
+            return Err(error(self, ServerError::Taken { url }));
+        }
+        let running = self
+            .start_running(request, &port)
+            .map_err(|source| RunError::Launch { subject: self.name_of(subject), source })?;
+        let until = monotonic_raw() + PATIENCE;
+        loop {
+            let left = until.saturating_sub(monotonic_raw());
+            let why = match ready {
+                Ready::Answers(other) => {
+                    let place = other.as_ref().map_or(url.clone(), |other| filled(other));
+                    match serving.client.ask(&place, left, self.interrupt) {
+                        Ok(()) => return Ok(Server { running, url }),
+                        Err(why) => format!("{place}: {why}"),
+                    }
+                }
+                Ready::Listens(text) => {
+                    let place = filled(text);
+                    if is_listening(&place) {
+                        return Ok(Server { running, url });
+                    }
+                    format!("nothing listens at port {place}")
+                }
+                Ready::Prints(text) => {
+                    let line = filled(text);
+                    if running.has_said(&line) {
+                        return Ok(Server { running, url });
+                    }
+                    format!("no line that it printed contains `{line}`")
+                }
+            };
+            let has_ended = running.ends_within(LOOK);
+            if has_ended || left.is_zero() || self.interrupt.signal().is_some() {
+                let finished = self.finish_running(subject, running)?;
+                let source = if has_ended {
+                    ServerError::EndedBefore { outcome: finished.outcome }
+                } else {
+                    ServerError::NotReady { patience: PATIENCE, why }
+                };
+                return Err(error(self, source).with(finished.said));
+            }
+        }
+    }
+
+    /// Loads a server that is ready.
+    fn window(
+        &mut self,
+        request: RunRequest,
+        serving: &Serving,
+        url: &str,
+        running: Option<&Running>,
+    ) -> Result<Served, RunError> {
+        let error = |spawn: &Self, source| spawn.server_error(request.subject, source);
+        let mut goes_on = || {
+            let Some(running) = running else { return true };
+            running.forget_beginning();
+            !running.ends_within(Duration::ZERO)
+        };
+        let seed = request.seed;
+        let interrupt = self.interrupt;
+        let client = &serving.client;
+        let call = Call { url, seed, interrupt, goes_on: &mut goes_on };
+        client.warm_up(call).map_err(|why| error(self, ServerError::NotLoaded(why)))?;
+        let used = || running.and_then(|running| group_use(self.root, running.group()));
+        let (before, released) = (used(), monotonic_raw());
+        let call = Call { url, seed, interrupt, goes_on: &mut goes_on };
+        let sent = client.load(call).map_err(|why| error(self, ServerError::NotLoaded(why)))?;
+        let (after, wall) = (used(), monotonic_raw() - released);
+        let Sent { load, mut values, distrust } = sent;
+        if let Some(signal) = interrupt.signal() {
+            return Err(interrupted(self, request.subject, signal));
+        }
+        if load.counts.answered == 0 && running.is_none_or(|one| !one.ends_within(Duration::ZERO)) {
+            let requests = load.counts.scheduled;
+            let why = failures(&load);
+            return Err(error(self, ServerError::NoAnswer { requests, why }));
+        }
+        let cpu_time = before.zip(after).map(|(then, now)| (now.cpu_time - then.cpu_time).max(0.0));
+        let answered = load.counts.answered as f64;
+        values.add(CPU_PER_REQUEST, cpu_time.map(|time| time / answered.max(1.0)));
+        self.servers.distrust = distrust;
+        let finished = of_window(released, wall, cpu_time, after);
+        Ok(Served { finished, values, load: Box::new(load), is_whole: false })
+    }
+
+    fn ended_under_load(&self, subject: usize, server: Server) -> RunError {
+        match self.finish_running(subject, server.running) {
+            Ok(Finished { outcome, said, .. }) => {
+                self.server_error(subject, ServerError::EndedUnderLoad { outcome }).with(said)
+            }
+            Err(error) => error,
+        }
+    }
+
+    /// Stops a server. That it ends as it is told to is no failure, however it says so.
+    fn stop_server(&self, subject: usize, server: Server) -> Result<Finished, RunError> {
+        server.running.ask_to_end(GRACE);
+        let finished = self.finish_running(subject, server.running)?;
+        Ok(Finished { outcome: Outcome::Exited(0), said: Vec::new(), ..finished })
+    }
+
+    fn finish_running(&self, subject: usize, running: Running) -> Result<Finished, RunError> {
+        running
+            .finish(Ok(None), None, &self.plan.counters, self.interrupt)
+            .map_err(|source| RunError::Launch { subject: self.name_of(subject), source })
+    }
+
+    /// Waits until nobody listens any more where a server was.
+    fn see_that_it_is_gone(
+        &self,
+        subject: usize,
+        serving: &Serving,
+        url: &str,
+    ) -> Result<(), RunError> {
+        let until = monotonic_raw() + LINGERING;
+        while serving.client.is_taken(url) {
+            if monotonic_raw() > until {
+                let url = url.to_owned();
+                return Err(self.server_error(subject, ServerError::StillThere { url }));
+            }
+            self.interrupt.sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// Returns what is recorded of a server that is not the run's alone.
+    pub(super) fn values_of_window(finished: &Finished) -> Values {
+        let mut values = Values::default();
+        values.add(metric::WALL_TIME, finished.wall);
+        if finished.max_rss > 0 {
+            values.add(metric::CPU_TIME, finished.cpu_time());
+            values.add(metric::MAX_RSS, finished.max_rss as f64);
+        }
+        values
+    }
+}
+
+fn interrupted(spawn: &Spawn<'_>, subject: usize, signal: i32) -> RunError {
+    let source = crate::LaunchError::Interrupted { signal };
+    RunError::Launch { subject: spawn.name_of(subject), source }
+}
+
+/// What of a server belongs to a run, where it was there before and stays.
+fn of_window(
+    released: Duration,
+    wall: Duration,
+    cpu_time: Option<f64>,
+    used: Option<GroupUse>,
+) -> Finished {
+    Finished {
+        released,
+        wall: wall.as_secs_f64(),
+        outcome: Outcome::Exited(0),
+        // In which mode is not known.
+        user_time: cpu_time.unwrap_or(0.0),
+        system_time: 0.0,
+        max_rss: used.map_or(0, |used| used.max_rss),
+        voluntary_switches: 0,
+        involuntary_switches: 0,
+        minor_faults: 0,
+        major_faults: 0,
+        main_thread_time: None,
+        run_delay: None,
+        pace: None,
+        counters: Vec::new(),
+        output: None,
+        said: Vec::new(),
+    }
+}
+
+/// Says how most requests failed.
+fn failures(load: &RunLoad) -> String {
+    let Some(most) = load.errors.first() else { return "none was sent".to_owned() };
+    let status = most.status.map(|status| format!(" {status}")).unwrap_or_default();
+    let example = most.example.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
+    format!("{}{status}{example}", most.kind.in_words())
+}
+
+/// Finds a port of the loopback at which nobody listens.
+fn free_port() -> Result<String, String> {
+    let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|one| one.local_addr());
+    found.map(|address| address.port().to_string()).map_err(|error| error.to_string())
+}
+
+fn is_listening(port: &str) -> bool {
+    const AT_ONCE: Duration = Duration::from_millis(500);
+    port.parse().is_ok_and(|port| {
+        TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), AT_ONCE).is_ok()
+    })
+}

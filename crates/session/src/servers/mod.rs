@@ -1,0 +1,336 @@
+//! Subjects that are servers: the load of the terms as the runner needs it.
+
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use std::time::Duration;
+
+use becalm_load::{
+    Plan, Protocol, RequestError, Schedule, Target, TargetError, Template, Trusted, Wanted, Way,
+    ask, load_while, run_load, value_of_run,
+};
+use becalm_model::load::{
+    self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, THROUGHPUT,
+    USUAL_QUANTILES,
+};
+use becalm_model::terms::{Primary, RunTerms};
+use becalm_model::{Metric, Note, SessionNote};
+use becalm_runner::Interrupt;
+use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
+
+/// Why servers cannot be loaded so.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerTermsError {
+    /// It is not known where the requests go.
+    #[error("`{0}` is not a URL, and --url does not say where the requests go")]
+    NoUrl(String),
+    /// The URL is none.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The request is none.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// A port is chosen of which a server does not hear.
+    #[error(
+        "--url has a {{port}}, and `{0}` has none, so it does not learn which port it is to have"
+    )]
+    UnusedPort(String),
+    /// Something that is about programs that end.
+    #[error("{0} cannot be combined with --load: a server is loaded until becalm stops it")]
+    NotForServers(&'static str),
+    /// Something that is about servers alone.
+    #[error("{0} needs --load")]
+    OnlyForServers(&'static str),
+}
+
+/// Returns what is done with a server of these terms. `command` is that of the subject; a URL means one that runs already.
+pub(crate) fn serving(
+    terms: &ServerTerms,
+    command: &[String],
+    env: &[String],
+    quantiles: &[f64],
+) -> Result<Serving, ServerTermsError> {
+    let shown = || command.join(" ");
+    let has_port = |text: &str| text.contains(PORT);
+    let given = command.first().filter(|word| command.len() == 1 && is_url(word));
+    let (url, start) = match (given, &terms.url) {
+        (Some(url), _) => (url.clone(), ServerStart::IsThere),
+        (None, None) => return Err(ServerTermsError::NoUrl(shown())),
+        (None, Some(url)) => {
+            let knows = command.iter().chain(env).any(|text| has_port(text));
+            if has_port(url) && !knows {
+                return Err(ServerTermsError::UnusedPort(shown()));
+            }
+            let ready = ready(terms.ready.as_deref());
+            let start =
+                if terms.keep { ServerStart::Once(ready) } else { ServerStart::EachRun(ready) };
+            (url.clone(), start)
+        }
+    };
+    let generator = Generator {
+        scenario: terms.scenario.clone(),
+        quantiles: quantiles.to_vec(),
+        metrics: load::metrics(quantiles),
+    };
+    // What is wrong with it is said before the first server starts.
+    generator.target(&url.replace(PORT, "1"))?;
+    Ok(Serving { client: Rc::new(generator), url, start })
+}
+
+/// Says whether a word is a URL of a server.
+pub fn is_url(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://")
+}
+
+fn ready(text: Option<&str>) -> Ready {
+    match text {
+        None => Ready::Answers(None),
+        Some(url) if is_url(url) => Ready::Answers(Some(url.to_owned())),
+        Some(port) if port == PORT || port.parse::<u16>().is_ok() => {
+            Ready::Listens(port.to_owned())
+        }
+        Some(line) => Ready::Prints(line.to_owned()),
+    }
+}
+
+/// Returns the quantiles that a load gives: those that are named, and the usual ones that it has requests for.
+pub(crate) fn quantiles(scenario: &Scenario, named: &[String]) -> Vec<f64> {
+    let named = named.iter().filter_map(|name| LoadTime::of_metric(name)).map(|(_, q)| q);
+    let main = LoadTime::of_metric(MAIN_METRIC).map(|(_, q)| q);
+    let mut all: Vec<f64> = USUAL_QUANTILES
+        .into_iter()
+        .filter(|q| scenario.requests_beyond(*q) >= FEWEST_BEYOND)
+        .chain(named)
+        .chain(main)
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+/// Returns a note for each quantile that decides and beyond which a run has few requests.
+pub(crate) fn notes(runs: &RunTerms, primary: &Primary) -> Vec<Note> {
+    let (Some(terms), Primary::Named(names)) = (&runs.load, primary) else { return Vec::new() };
+    let few = |name: &String| {
+        let (_, q) = LoadTime::of_metric(name)?;
+        let beyond = terms.scenario.requests_beyond(q);
+        // What is missing of a request is no reason for a word.
+        (beyond + 0.5 < FEWEST_BEYOND).then(|| {
+            SessionNote::FewBeyondQuantile {
+                metric: name.clone(),
+                beyond: becalm_model::whole(beyond.round()),
+                needed: becalm_model::whole(FEWEST_BEYOND),
+                seconds: terms.scenario.duration() * FEWEST_BEYOND / beyond.max(f64::MIN_POSITIVE),
+            }
+            .into()
+        })
+    };
+    names.iter().filter_map(few).collect()
+}
+
+/// Sends the load of a scenario.
+#[derive(Debug)]
+struct Generator {
+    scenario: Scenario,
+    quantiles: Vec<f64>,
+    metrics: Vec<Metric>,
+}
+
+impl Generator {
+    fn target(&self, url: &str) -> Result<(Target, Template), ServerTermsError> {
+        let scenario = &self.scenario;
+        let way = Way {
+            unix_socket: scenario.unix_socket.clone().map(Into::into),
+            protocol: if scenario.http2 { Protocol::Http2 } else { Protocol::Http1 },
+            trusted: if scenario.insecure { Trusted::Anybody } else { Trusted::Public },
+        };
+        let target = Target::new(url, way)?;
+        let body = scenario.body.clone().unwrap_or_default();
+        let method = match (scenario.method.as_str(), &scenario.body) {
+            ("", Some(_)) => "POST",
+            (method, _) => method,
+        };
+        let wanted = Wanted {
+            method: method.to_owned(),
+            headers: scenario.headers.clone(),
+            body: body.into_bytes(),
+            expected: scenario.expected_status.clone(),
+        };
+        let request = Template::new(&target, wanted)?;
+        let request = if scenario.new_connections { request.closing() } else { request };
+        Ok((target, request))
+    }
+
+    fn plan(&self, url: &str, schedule: Schedule) -> Result<Plan, String> {
+        let scenario = &self.scenario;
+        let (target, request) = self.target(url).map_err(|error| error.to_string())?;
+        Ok(Plan {
+            target,
+            request,
+            schedule,
+            highest_rate: scenario.highest_rate(),
+            time_limit: Duration::from_secs_f64(scenario.time_limit),
+            connections: becalm_model::place(scenario.connections as f64),
+            streams: becalm_model::place(scenario.streams as f64),
+            new_connections: scenario.new_connections,
+            threads: match scenario.threads {
+                Some(threads) => becalm_model::place(threads as f64),
+                None => threads_here(),
+            },
+        })
+    }
+}
+
+/// Returns how many threads send: of the CPUs of the generator one keeps the time, and half are enough.
+fn threads_here() -> usize {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    (cpus / 2).clamp(1, 4)
+}
+
+/// Turns the answer to "does it go on?" into what a load takes.
+fn flow(goes_on: bool) -> ControlFlow<()> {
+    if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+}
+
+impl Client for Generator {
+    fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    fn ask(&self, url: &str, patience: Duration, interrupt: &Interrupt) -> Result<(), String> {
+        let (target, request) = self.target(url).map_err(|error| error.to_string())?;
+        let patience = patience.min(Duration::from_secs_f64(self.scenario.time_limit));
+        ask(target, request, patience, interrupt).map_err(|error| error.to_string())
+    }
+
+    fn is_taken(&self, url: &str) -> bool {
+        self.target(url).is_ok_and(|(target, _)| target.is_taken())
+    }
+
+    fn warm_up(&self, call: Call<'_>) -> Result<(), String> {
+        let Scenario { warmup, arrivals, .. } = self.scenario;
+        let Some(first) = self.scenario.stages.first().filter(|_| warmup > 0.0) else {
+            return Ok(());
+        };
+        let rate = first.from.max(first.to);
+        let stages = Scenario::at_rates(&[(rate, rate)], warmup);
+        // Other times than those that count.
+        let schedule = Schedule::new(stages, arrivals, !call.seed);
+        let plan = self.plan(call.url, schedule)?;
+        load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
+            .map(drop)
+            .map_err(|error| error.to_string())
+    }
+
+    fn load(&self, call: Call<'_>) -> Result<Sent, String> {
+        let Scenario { arrivals, time_limit, connections, .. } = self.scenario;
+        let schedule = Schedule::new(self.scenario.stages.clone(), arrivals, call.seed);
+        let plan = self.plan(call.url, schedule)?;
+        let loaded = load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
+            .map_err(|error| error.to_string())?;
+        let (load, distrust) = run_load(&loaded, call.seed, connections);
+        let mut values = Values::default();
+        for time in [LoadTime::Response, LoadTime::Service] {
+            for q in &self.quantiles {
+                values.add(&time.metric(*q), value_of_run(&loaded, time, *q, time_limit));
+            }
+        }
+        values.add(ERROR_RATE, load.error_rate());
+        values.add(THROUGHPUT, load.throughput());
+        Ok(Sent { load, values, distrust })
+    }
+}
+
+#[cfg(test)]
+mod runs;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::load::Stage;
+
+    fn scenario(requests: f64) -> Scenario {
+        let stages = vec![Stage { seconds: 1.0, from: requests, to: requests }];
+        Scenario { stages, ..Scenario::default() }
+    }
+
+    fn terms(url: Option<&str>) -> ServerTerms {
+        ServerTerms {
+            text: "rate=1".to_owned(),
+            scenario: scenario(1.0),
+            url: url.map(str::to_owned),
+            ready: None,
+            keep: false,
+        }
+    }
+
+    fn words(text: &str) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn quantiles_are_those_with_requests_beyond_them_and_those_that_are_asked_for() {
+        let asked = |requests, names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            quantiles(&scenario(requests), &names)
+        };
+        assert_eq!(asked(2_000.0, &[]), [0.5, 0.9, 0.99]);
+        assert_eq!(asked(20_000.0, &[]), [0.5, 0.9, 0.99, 0.999]);
+        // The main one is there, with a note.
+        assert_eq!(asked(100.0, &[]), [0.5, 0.99]);
+        assert_eq!(
+            asked(2_000.0, &["service_p95", "throughput", "response_p99"]),
+            [0.5, 0.9, 0.95, 0.99]
+        );
+    }
+
+    #[test]
+    fn a_window_that_is_too_short_for_its_quantile_is_noted_with_one_that_is_not() {
+        let runs = |requests| RunTerms {
+            load: Some(Box::new(ServerTerms { scenario: scenario(requests), ..terms(None) })),
+            ..RunTerms::default()
+        };
+        let of =
+            |requests, name: &str| notes(&runs(requests), &Primary::Named(vec![name.to_owned()]));
+        assert_eq!(of(2_000.0, "response_p99"), []);
+        assert_eq!(of(500.0, "throughput"), []);
+        let [
+            Note::Session(SessionNote::FewBeyondQuantile {
+                beyond: 5, needed: 20, seconds, ..
+            }),
+        ] = &of(500.0, "response_p99")[..]
+        else {
+            panic!("{:?}", of(500.0, "response_p99"))
+        };
+        assert!((seconds - 4.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_url_is_a_server_that_is_there_and_a_command_is_one_that_is_started() {
+        let start = |url, command: &str| {
+            serving(&terms(url), &words(command), &[], &[0.5]).map(|serving| serving.start)
+        };
+        assert_eq!(start(None, "http://127.0.0.1:1/a").unwrap(), ServerStart::IsThere);
+        let url = Some("http://127.0.0.1:{port}/");
+        assert_eq!(
+            start(url, "./s --port {port}").unwrap(),
+            ServerStart::EachRun(Ready::Answers(None))
+        );
+        assert!(matches!(start(None, "./s"), Err(ServerTermsError::NoUrl(_))));
+        assert!(matches!(start(url, "./s"), Err(ServerTermsError::UnusedPort(_))));
+        assert!(matches!(
+            start(Some("ftp://x/"), "./s"),
+            Err(ServerTermsError::Target(TargetError::Scheme(_)))
+        ));
+        let env = ["PORT={port}".to_owned()];
+        assert!(serving(&terms(url), &words("./s"), &env, &[0.5]).is_ok());
+    }
+
+    #[test]
+    fn ready_is_a_url_a_port_or_a_line() {
+        assert_eq!(ready(None), Ready::Answers(None));
+        assert_eq!(ready(Some("{port}")), Ready::Listens("{port}".to_owned()));
+        assert_eq!(ready(Some("8080")), Ready::Listens("8080".to_owned()));
+        assert_eq!(ready(Some("http://x/h")), Ready::Answers(Some("http://x/h".to_owned())));
+        assert_eq!(ready(Some("listening")), Ready::Prints("listening".to_owned()));
+    }
+}

@@ -1,0 +1,180 @@
+//! Loads as texts: a rate, `rate=2000,duration=5s`, or the name of one in `becalm.toml`.
+
+use becalm_model::load::parse_rates;
+use becalm_model::wire::{SuiteLoad, SuiteLoadError, SuiteValue};
+
+use super::file::unknown_key;
+use super::{SuiteError, SuiteFile};
+use crate::nearest::did_you_mean;
+
+/// Why a text is not a load.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadTextError {
+    /// One of its settings is not what it should be.
+    #[error("--load {text}: {what}")]
+    Setting {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        what: String,
+    },
+    /// Together they are no load.
+    #[error("--load {text}: {source}")]
+    Load {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        source: SuiteLoadError,
+    },
+    /// There is no load of this name.
+    #[error("there is no load `{name}` in {file}; {known}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The file.
+        file: String,
+        /// What may have been meant.
+        known: String,
+    },
+    /// There is no file with loads.
+    #[error(
+        "`{0}` is no rate and no setting, and no becalm.toml is here or above that has a load of this name"
+    )]
+    NoFile(String),
+    /// The file cannot be read.
+    #[error(transparent)]
+    Suite(#[from] SuiteError),
+}
+
+/// Returns the load that a text means, with the file of this folder or above, if the text is a name.
+pub fn load_of_this_folder(text: &str) -> Result<SuiteLoad, LoadTextError> {
+    let is_name = !text.contains('=') && parse_rates(text).is_err();
+    let file = if is_name { SuiteFile::read_if_there()? } else { None };
+    load_of_text(text, file.as_ref())
+}
+
+/// Returns the load that a text means: a rate, settings, or the name of a load in the file.
+pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<SuiteLoad, LoadTextError> {
+    let text = text.trim();
+    let load = if text.contains('=') {
+        of_settings(text)?
+    } else if parse_rates(text).is_ok() {
+        SuiteLoad { rate: Some(SuiteValue(text.to_owned())), ..SuiteLoad::default() }
+    } else {
+        let Some(file) = file else { return Err(LoadTextError::NoFile(text.to_owned())) };
+        let loads = &file.document.load;
+        let unknown = || {
+            let names: Vec<&str> = loads.keys().map(String::as_str).collect();
+            let known = if names.is_empty() {
+                format!("[load.{text}] with a rate makes one")
+            } else {
+                did_you_mean(text, &names)
+            };
+            let file = file.path.display().to_string();
+            LoadTextError::Unknown { name: text.to_owned(), file, known }
+        };
+        loads.get(text).cloned().ok_or_else(unknown)?
+    };
+    load.scenario().map_err(|source| LoadTextError::Load { text: text.to_owned(), source })?;
+    Ok(load)
+}
+
+/// Reads `rate=2000,duration=5s`. A part without a `=` belongs to the value before it, as in `rate=500,1000`.
+fn of_settings(text: &str) -> Result<SuiteLoad, LoadTextError> {
+    let mut settings: Vec<(&str, String)> = Vec::new();
+    for part in text.split(',') {
+        match (part.split_once('='), settings.last_mut()) {
+            (Some((key, value)), _) if is_key(key.trim()) => {
+                settings.push((key.trim(), value.trim().to_owned()));
+            }
+            (_, Some((_, value))) => {
+                value.push(',');
+                value.push_str(part);
+            }
+            (_, None) => {
+                let what = format!("`{part}` has to be of the form rate=2000");
+                return Err(LoadTextError::Setting { text: text.to_owned(), what });
+            }
+        }
+    }
+    // As the same table of a file, so that both have the same settings and say the same about wrong ones.
+    let lines = settings.iter().map(|(key, value)| format!("{key} = {}\n", as_toml(value)));
+    toml::from_str(&lines.collect::<String>()).map_err(|error| {
+        let message = error.message().trim_end();
+        let what = match unknown_key(message) {
+            Some((key, known)) => format!("unknown setting `{key}`; {}", did_you_mean(key, &known)),
+            None => message.replace('\n', ", "),
+        };
+        LoadTextError::Setting { text: text.to_owned(), what }
+    })
+}
+
+fn is_key(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+}
+
+/// Writes a value as TOML has it: numbers, switches and lists as they are, and everything else in quotes.
+fn as_toml(value: &str) -> String {
+    let is_plain = value.parse::<f64>().is_ok_and(f64::is_finite)
+        || matches!(value, "true" | "false")
+        || value.starts_with(['[', '"', '\'']);
+    if is_plain {
+        return value.to_owned();
+    }
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use becalm_model::load::Arrivals;
+
+    use super::*;
+
+    fn read(text: &str) -> Result<SuiteLoad, String> {
+        load_of_text(text, None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_load_is_written_in_one_word_or_in_several() {
+        let scenario = |text: &str| read(text).unwrap().scenario().unwrap();
+        assert!((scenario("2000").requests() - 10_000.0).abs() < 1e-6);
+        let one = scenario("rate=500,1000,duration=4s,arrivals=even,body={\"n\": 1},timeout=1s");
+        assert_eq!(one.stages.len(), 2);
+        assert!((one.duration() - 4.0).abs() < 1e-9 && (one.time_limit - 1.0).abs() < 1e-9);
+        assert_eq!((one.arrivals, one.body.as_deref()), (Arrivals::Even, Some("{\"n\": 1}")));
+        let two =
+            scenario("rate=5,expect-status=[200,404],headers.X-Name=a=b,connections=7,http2=true");
+        assert_eq!(
+            (&two.expected_status[..], two.connections, two.http2),
+            (&[200, 404][..], 7, true)
+        );
+        assert_eq!(two.headers, [("X-Name".to_owned(), "a=b".to_owned())]);
+        assert_eq!(scenario("rate=5,expect-status=201").expected_status, [201]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let wrong = |text: &str| read(text).unwrap_err();
+        assert!(wrong("rat=5").contains("did you mean `rate`?"), "{}", wrong("rat=5"));
+        assert!(wrong("duration=5s").contains("no rate"));
+        assert!(wrong("rate=5,duration=5").contains("duration"));
+        assert!(wrong("rate=5,duration=0s").contains("above zero"));
+        assert!(wrong("rate=fast").contains("`fast` is not a rate"));
+        assert!(wrong("checkout").contains("becalm.toml"));
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_load_in_the_file() {
+        let text = "version = 1\n[load.checkout]\nrate = 300\nduration = '2s'\nurl = 'http://127.0.0.1:{port}/'\n";
+        let file = SuiteFile::parse("b.toml".into(), text.to_owned()).unwrap();
+        let load = load_of_text("checkout", Some(&file)).unwrap();
+        assert_eq!(load.url.as_deref(), Some("http://127.0.0.1:{port}/"));
+        assert!((load.scenario().unwrap().requests() - 600.0).abs() < 1e-6);
+        let error = load_of_text("chekout", Some(&file)).unwrap_err().to_string();
+        assert!(error.contains("did you mean `checkout`?"), "{error}");
+        let none = SuiteFile::parse("b.toml".into(), "version = 1\n".to_owned()).unwrap();
+        let error = load_of_text("checkout", Some(&none)).unwrap_err().to_string();
+        assert!(error.contains("[load.checkout]"), "{error}");
+    }
+}
