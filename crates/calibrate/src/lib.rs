@@ -4,7 +4,7 @@
 //! adds to its runs, [`trial`] makes a session of them, [`redo`] discards disturbed rounds of it, [`pace`]
 //! samples the pace of the core beside it, and [`rule`] sets other rules beside ours, those of [`peers`]; [`Tally`] counts the
 //! answers, [`rate`] gives their intervals, and [`tables`] writes them into `docs/methodology/calibration.md`. [`bisection`] searches made-up
-//! histories, [`levels`] reads made-up series for changes of level. [`fleets`] has blocks on several machines. [`decisions`] counts
+//! histories, [`levels`] reads made-up series for changes of level. [`fleets`] has blocks on several machines, [`servers`] windows of queues. [`decisions`] counts
 //! what real tools said of real programs, for `cargo xtask bench decide`.
 //!
 //! It may use `stats`, and its tests also `model` and `runner`. `tests/calibration` holds every estimator
@@ -20,6 +20,7 @@ pub mod peers;
 pub mod rate;
 pub mod redo;
 pub mod rule;
+pub mod servers;
 pub mod steady;
 mod table;
 pub mod tables;

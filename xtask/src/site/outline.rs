@@ -57,6 +57,7 @@ pub(super) const GROUPS: [Group; 5] = [
             "docs/methodology/change-points.md",
             "docs/methodology/bisection.md",
             "docs/methodology/gates.md",
+            "docs/methodology/servers.md",
             "docs/methodology/fleets.md",
             "docs/methodology/calibration.md",
             "docs/methodology/real-data.md",

@@ -11,5 +11,6 @@ mod fleets;
 mod harness;
 mod levels;
 mod needed;
+mod servers;
 mod spread_ratio;
 mod steady;
