@@ -37,6 +37,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/runner/src/pace.rs", 2),
             ("crates/runner/src/rounds/hook.rs", 2),
             ("crates/runner/src/rounds/spawn/calm.rs", 2),
+            ("crates/runner/src/rounds/spawn/serve.rs", 1),
             ("crates/store/src/sqlite.rs", 1),
             ("crates/testkit/src/postgres.rs", 1),
             ("crates/testkit/src/slurm.rs", 2),
@@ -70,6 +71,8 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         "stands for a program that does not end by itself: it is ended",
         &[
             ("crates/session/src/ablate/hogs.rs", 2),
+            ("crates/session/src/servers/runs.rs", 10),
+            ("crates/cli/tests/cli/servers.rs", 2),
             ("crates/cli/tests/cli/ablate.rs", 1),
             ("crates/cli/tests/cli/ci/posted.rs", 1),
             ("crates/cli/tests/cli/hooks.rs", 4),

@@ -28,7 +28,7 @@ mod tally;
 pub use document::{About, document};
 pub use engine::{
     Live, LoadError, Loaded, Plan, Protocol, RequestError, Target, TargetError, Template, TlsError,
-    Trusted, Unanswered, Wanted, Way, ask, in_words, load, load_while,
+    Trusted, Unanswered, Wanted, Way, ask, load, load_while,
 };
 pub use fidelity::{Observed, judge};
 pub use log::{seconds_csv, write_log};

@@ -15,6 +15,7 @@ mod stage;
 mod store;
 mod surroundings;
 mod trace;
+mod turns;
 mod warmup;
 
 use anyhow::Result;
@@ -33,6 +34,7 @@ pub(crate) enum Bench {
     Replay(replay::Args),
     Store(store::Args),
     Trace(trace::Args),
+    Turns(turns::Args),
     Warmup(warmup::Args),
 }
 
@@ -51,6 +53,7 @@ impl Bench {
             Self::Replay(args) => replay::run(args),
             Self::Store(args) => store::run(args),
             Self::Trace(args) => trace::run(args),
+            Self::Turns(args) => turns::run(args),
             Self::Warmup(args) => warmup::run(args),
         }
     }

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use becalm_fleet::{Frame, Outcome};
+use becalm_model::load::Distrust;
 use becalm_model::terms::Exports;
 use becalm_model::{DisturbedRun, Record, RecordKind, Verdict, counted, with_causes};
 use becalm_report::{limit_sentence, note_sentence, own_timing};
-use becalm_runner::rounds::{RunError, SessionError};
+use becalm_runner::rounds::{RunError, ServerError, SessionError};
 use becalm_session::{Request, Session, SessionLog, disturbed_runs, files};
 
 use super::export::{check_exports, export, remember, without_those_that_stay};
@@ -296,8 +297,11 @@ fn failure(
         (Ok(()), Ok(())) => return None,
     };
     let failed = CommandError::measure(error.in_full());
-    if !matches!(error, SessionError::Failed { .. }) {
-        return Some(failed);
+    if let SessionError::Run(error) = &error {
+        return Some(match server_hint(error) {
+            Some(hint) => failed.hint(hint),
+            None => failed,
+        });
     }
     Some(failed.hint(match harness {
         None => {
@@ -308,6 +312,36 @@ fn failure(
             format!("to see its output, run it without becalm, with the same additions: {told}")
         }
     }))
+}
+
+/// Returns what to do about a server that cannot be loaded.
+fn server_hint(error: &RunError) -> Option<&'static str> {
+    let source = match error {
+        RunError::Said { error, .. } => return server_hint(error),
+        RunError::Server { source, .. } => source,
+        _ => return None,
+    };
+    match &**source {
+        ServerError::EndedBefore { outcome } if outcome.is_success() => {
+            Some("a server has to stay in the foreground, as in nginx -g 'daemon off;'")
+        }
+        ServerError::NotReady { .. } => Some(
+            "--ready names another URL, a port, or a part of a line that shows that it is ready",
+        ),
+        ServerError::Taken { .. } => {
+            Some("stop what is there, or write {port} into --url and the command, for a free port")
+        }
+        ServerError::NotBelieved { reason, .. } => Some(match reason {
+            Distrust::LateGenerator { .. } | Distrust::BusyPacer { .. } => {
+                "stop other programs, or ask for a lower rate"
+            }
+            Distrust::PoolTooSmall { .. } | Distrust::Unsent { .. } => {
+                "set connections=5000 in --load, or ask for a lower rate"
+            }
+            Distrust::SlowConnecting { .. } => "load for longer, or ask for a lower rate",
+        }),
+        _ => None,
+    }
 }
 
 /// Returns the name of the subject whose program ended a session.

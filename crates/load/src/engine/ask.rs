@@ -21,18 +21,11 @@ pub enum Unanswered {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The request failed.
-    #[error("{}", in_words(.0))]
+    #[error("{}", .0.in_words())]
     Failed(Failed),
     /// A signal came before its answer.
     #[error("a signal came first")]
     Interrupted,
-}
-
-/// Returns how requests failed as a fragment.
-pub fn in_words(failed: &Failed) -> String {
-    let status = failed.status.map(|status| format!(" {status}")).unwrap_or_default();
-    let example = failed.example.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
-    format!("{}{status}{example}", failed.kind.in_words())
 }
 
 impl Target {

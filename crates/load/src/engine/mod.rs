@@ -31,7 +31,7 @@ use crate::schedule::Schedule;
 use crate::seconds::{ClosedSecond, Collector, Counted};
 use crate::tally::Tally;
 
-pub use ask::{Unanswered, ask, in_words};
+pub use ask::{Unanswered, ask};
 pub use target::{Protocol, RequestError, Target, TargetError, Template, Wanted, Way};
 pub use tls::{TlsError, Trusted};
 

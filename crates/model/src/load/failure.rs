@@ -57,3 +57,30 @@ pub struct Failed {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<String>,
 }
+
+impl Failed {
+    /// Returns what happened to these requests, as a fragment: `status 503`, `no connection (no route to host)`.
+    pub fn in_words(&self) -> String {
+        let status = self.status.map(|status| format!(" {status}")).unwrap_or_default();
+        let example = self.example.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
+        format!("{}{status}{example}", self.kind.in_words())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_named_with_status_and_example() {
+        let failed = |kind, status, example: Option<&str>| {
+            Failed { kind, status, count: 3, example: example.map(str::to_owned) }.in_words()
+        };
+        assert_eq!(failed(FailureKind::Status, Some(503), None), "status 503");
+        assert_eq!(failed(FailureKind::Refused, None, None), "connection refused");
+        assert_eq!(
+            failed(FailureKind::Closed, None, Some("reset by peer")),
+            "closed early (reset by peer)"
+        );
+    }
+}

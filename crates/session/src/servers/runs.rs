@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use becalm_machine::SysRoot;
 use becalm_model::load::{
     Distrust, Failed, FailureKind, Latency, LoadCounts, MAIN_METRIC, RunLoad, Scenario, ServerTerms,
 };
@@ -210,7 +211,8 @@ impl Bench {
 
     /// Returns the process ids that servers wrote into a file.
     fn written(&self, name: &str) -> Vec<String> {
-        let text = std::fs::read_to_string(self.folder.path().join(name)).unwrap_or_default();
+        let text = SysRoot::new(self.folder.path()).read(format!("/{name}")).value();
+        let text = text.unwrap_or_default();
         text.lines().map(str::to_owned).collect()
     }
 }
@@ -224,7 +226,7 @@ const SERVER: &str = "echo $$ >> %/pids; sleep 1000 & echo $! >> %/pids; touch %
 
 fn is_gone(pid: &str) -> bool {
     // One that is not reaped yet has no files.
-    std::fs::read_link(format!("/proc/{pid}/exe")).is_err()
+    SysRoot::default().link(format!("/proc/{pid}/exe")).is_none()
 }
 
 #[test]

@@ -38,7 +38,7 @@ pub enum LoadTextError {
     },
     /// There is no file with loads.
     #[error(
-        "`{0}` is no rate and no setting, and no becalm.toml is here or above that has a load of this name"
+        "`{0}` is neither a rate nor a setting, and there is no becalm.toml here or above with a load of this name"
     )]
     NoFile(String),
     /// The file cannot be read.

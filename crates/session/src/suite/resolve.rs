@@ -253,6 +253,10 @@ impl<'a> Table<'a> {
     fn serving(&self, values: &[(String, String)]) -> Result<Option<Serving>, SuiteError> {
         let Some(text) = &self.says.load else { return Ok(None) };
         let wrong = |what: String| self.wrong("load", what);
+        if self.says.timeout.is_some() {
+            let what = "a server runs until becalm stops it; `timeout` in its load is the time limit of each request";
+            return Err(self.wrong("timeout", what));
+        }
         let text = fill(text, values);
         let load =
             load_of_text(&text, Some(self.file)).map_err(|error| wrong(error.to_string()))?;

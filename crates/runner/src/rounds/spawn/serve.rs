@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use becalm_machine::{GroupUse, group_use};
-use becalm_model::load::{CPU_PER_REQUEST, Distrust, RunLoad};
+use becalm_model::load::{CPU_PER_REQUEST, Distrust, Failed, RunLoad};
 use becalm_model::{Outcome, metric};
 
 use super::Spawn;
@@ -232,7 +232,8 @@ impl Spawn<'_> {
         }
         if load.counts.answered == 0 && running.is_none_or(|one| !one.ends_within(Duration::ZERO)) {
             let requests = load.counts.scheduled;
-            let why = failures(&load);
+            let most = load.errors.first();
+            let why = most.map_or_else(|| "none was sent".to_owned(), Failed::in_words);
             return Err(error(self, ServerError::NoAnswer { requests, why }));
         }
         let cpu_time = before.zip(after).map(|(then, now)| (now.cpu_time - then.cpu_time).max(0.0));
@@ -326,14 +327,6 @@ fn of_window(
         output: None,
         said: Vec::new(),
     }
-}
-
-/// Says how most requests failed.
-fn failures(load: &RunLoad) -> String {
-    let Some(most) = load.errors.first() else { return "none was sent".to_owned() };
-    let status = most.status.map(|status| format!(" {status}")).unwrap_or_default();
-    let example = most.example.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
-    format!("{}{status}{example}", most.kind.in_words())
 }
 
 /// Finds a port of the loopback at which nobody listens.
