@@ -1,4 +1,6 @@
-use becalm_model::load::{Distrust, Fidelity, Gaps, LoadCounts, LoadSecond, ThreadUse};
+use becalm_model::load::{
+    Distrust, FailureKind, Fidelity, Gaps, LoadCounts, LoadSecond, ThreadUse,
+};
 use becalm_model::wire::worded;
 
 use super::*;
