@@ -29,6 +29,7 @@ pub mod mean_interval;
 pub mod median_error;
 pub mod median_interval;
 pub mod multiplicity;
+pub mod newest;
 pub mod normal;
 pub mod outlier;
 pub mod prediction;

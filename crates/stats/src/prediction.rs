@@ -64,7 +64,7 @@ pub fn predict(sample: &Sample, confidence: f64) -> Option<Prediction> {
     }
     let alpha = 1.0 - confidence;
     let n = values.len() as f64;
-    let r = Correlation::of(&normal_scores(values)).coefficient(Correlation::default(), (0.0, 0.0));
+    let r = correlation(values);
     let factor = inflation(values.len(), r).min(n / 2.0);
     let alone = n / factor;
     let mut sorted = values.to_vec();
@@ -84,6 +84,11 @@ pub fn predict(sample: &Sample, confidence: f64) -> Option<Prediction> {
         high: tail_end(&sorted, alone, alpha / 2.0),
     };
     Some(Prediction { interval, basis: Basis::Tails })
+}
+
+/// Returns the correlation of neighbours that is reckoned with, of normal scores.
+pub(crate) fn correlation(values: &[f64]) -> f64 {
+    Correlation::of(&normal_scores(values)).coefficient(Correlation::default(), (0.0, 0.0))
 }
 
 /// Returns for each value that of a standard normal sample with its rank.
