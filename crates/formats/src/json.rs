@@ -26,7 +26,13 @@ pub(crate) fn read_text<T: DeserializeOwned>(
     text: &str,
     lines_before: usize,
 ) -> Result<T, ImportError> {
-    if let Ok(document) = serde_json::from_str(text) {
+    // A text with such words most likely has them as tokens, and reading it twice would take longer.
+    let has_words = |words: [&str; 2]| {
+        words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
+    };
+    if !has_words(["NaN", "Infinity"])
+        && let Ok(document) = serde_json::from_str(text)
+    {
         return Ok(document);
     }
     // Only a text that is refused is looked through for these tokens: they are rare.
@@ -35,6 +41,11 @@ pub(crate) fn read_text<T: DeserializeOwned>(
         return Ok(document);
     }
     // Following the path of an error takes longer than reading.
+    if clean.is_none()
+        && let Ok(document) = serde_json::from_str(text)
+    {
+        return Ok(document);
+    }
     let error = match parse(clean.as_deref().unwrap_or(text)) {
         Ok(document) => return Ok(document),
         Err(error) => error,

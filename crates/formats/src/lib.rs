@@ -31,5 +31,6 @@ pub use file::File;
 pub use format::{FORMATS, entry, import, recognise};
 pub use history::{History, history, history_formats};
 pub use merge::merge;
+pub use readers::asv::AsvFolder;
 pub use sides::measured_last;
 pub use writers::{Estimate, ExportError, Exported, Options, WRITERS, Writer, writer};

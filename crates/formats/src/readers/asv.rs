@@ -105,41 +105,84 @@ fn read(files: &[File]) -> Result<Imported, ImportError> {
 
 /// Reads every file of results as a commit.
 pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
-    // One list of benchmarks for all machines; each of these has a folder of its own.
-    let mut units = Map::new();
-    let several = files.len() > 1;
-    for file in files.iter().filter(|file| several && file.base() == "benchmarks.json") {
-        units.extend(json::read::<Map<String, Value>>(file)?);
+    let common: Vec<&File> =
+        files.iter().filter(|file| files.len() > 1 && AsvFolder::is_common(&file.name)).collect();
+    let folder = AsvFolder::of(common)?;
+    let results = files.iter().filter(|file| is_result(file));
+    results.filter_map(|file| folder.commit(file).transpose()).collect()
+}
+
+/// A folder of ASV's results, of which one file is read after the other: such a folder may be larger than the memory.
+#[derive(Debug, Default)]
+pub struct AsvFolder {
+    /// One list of benchmarks for all machines.
+    units: Map<String, Value>,
+    /// What is known of each machine, by the folder that it has.
+    machines: BTreeMap<Option<String>, Map<String, Value>>,
+}
+
+impl AsvFolder {
+    /// Says whether a file of this name is about all results and has none itself.
+    pub fn is_common(name: &str) -> bool {
+        let base = name.rsplit('/').next().unwrap_or_default();
+        base == "benchmarks.json" || base == "machine.json"
     }
-    let mut machines = BTreeMap::new();
-    for file in files.iter().filter(|file| file.base() == "machine.json") {
-        machines.insert(file.folder(), json::read::<Map<String, Value>>(file)?);
+
+    /// Says whether a file has results.
+    pub fn is_result(file: &File) -> bool {
+        is_result(file)
     }
-    let mut commits = Vec::new();
-    for file in files.iter().filter(|file| is_result(file)) {
+
+    /// Reads what the files say that are about all results.
+    ///
+    /// # Errors
+    ///
+    /// If one of them is no JSON.
+    pub fn of<'a>(common: impl IntoIterator<Item = &'a File>) -> Result<Self, ImportError> {
+        let mut folder = Self::default();
+        for file in common {
+            let content: Map<String, Value> = json::read(file)?;
+            if file.base() == "benchmarks.json" {
+                folder.units.extend(content);
+            } else {
+                folder.machines.insert(file.folder().map(str::to_owned), content);
+            }
+        }
+        Ok(folder)
+    }
+
+    /// Reads a file of results; `None` if everything failed at its commit.
+    ///
+    /// # Errors
+    ///
+    /// If the file is not as ASV writes it.
+    pub fn commit(&self, file: &File) -> Result<Option<AtCommit>, ImportError> {
         let document: Document = json::read(file)?;
         let mut imported = Imported::of("ASV");
-        if let Some(machine) = machines.get(&file.folder()) {
+        if let Some(machine) = self.machines.get(&file.folder().map(str::to_owned)) {
             facts(&mut imported, machine);
         }
         facts(&mut imported, &document.params);
         // What ASV keeps is the date of the commit; when it was measured nobody knows.
         let parameters = parameters_of([("environment", environment(file, &document))]);
         let subject = imported.another("asv", Vec::new(), parameters);
-        let parts = import_all(&mut imported, file, &document, subject, &units)?;
+        let parts = import_all(&mut imported, file, &document, subject, &self.units)?;
         // A commit of which everything failed has nothing to be kept.
         if parts.is_empty() {
-            continue;
+            return Ok(None);
         }
         imported.parts(subject, parts);
-        commits.push(AtCommit {
-            commit: Some(document.commit_hash.clone()),
+        let mut record = imported.finish(file)?;
+        if let Some(source) = &mut record.source {
+            FOLDER.name.clone_into(&mut source.format);
+        }
+        Ok(Some(AtCommit {
+            commit: Some(document.commit_hash.clone()).filter(|commit| !commit.is_empty()),
             time: Some(document.date.0 / 1000.0).filter(|time| *time > 0.0),
             branch: None,
-            record: imported.finish(file)?,
-        });
+            record,
+        }))
     }
-    Ok(commits)
 }
 
 /// Imports every benchmark of a document as one subject.
