@@ -66,7 +66,7 @@ pub use quiet::QuietError;
 pub use record::{LARGEST_SEED, conclude_log, disturbed_runs};
 pub use resume::ResumeError;
 pub use revisions::{
-    Builds, Commit, GitError, Recipe, Repository, Revisions, RevisionsError, Signed,
+    Builds, Commit, GitError, Lineage, Recipe, Repository, Revisions, RevisionsError, Signed,
     is_documentation,
 };
 pub use same::{ReplacedBySetup, changed_since};

@@ -1,5 +1,6 @@
 //! What becalm asks git for. It runs as the user who owns the repository: git refuses root there.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -85,6 +86,15 @@ pub struct Commit {
     pub changes_of: Option<String>,
 }
 
+/// The commits of a branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lineage {
+    /// Those that the branch itself went through: of a merge only the first parent.
+    pub first_parents: HashSet<String>,
+    /// With those of merged branches.
+    pub all: HashSet<String>,
+}
+
 /// A commit with who made it and when.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
@@ -159,6 +169,50 @@ impl Repository {
     /// Returns the branch that is checked out; `None` where a commit is.
     pub fn branch(&self) -> Option<String> {
         self.text(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
+    }
+
+    /// Returns the main branch, as far as git says: that of the remote, else the one that new repositories get here, if
+    /// this one has it, else the only one, or `main` or `master`. `None` where nothing says.
+    pub fn main_branch(&self) -> Option<String> {
+        let remote = |name: &str| {
+            let head = format!("refs/remotes/{name}/HEAD");
+            let text = self.text(&["symbolic-ref", "--quiet", "--short", &head]).ok()?;
+            text.strip_prefix(name)?.strip_prefix('/').map(str::to_owned)
+        };
+        let remotes = || self.text(&["remote"]).unwrap_or_default();
+        if let Some(found) = remote("origin").or_else(|| remotes().lines().find_map(remote)) {
+            return Some(found);
+        }
+        let how = ["for-each-ref", "--count=1000", "--format=%(refname:short)", "refs/heads"];
+        let branches = self.text(&how).unwrap_or_default();
+        let branches: Vec<&str> = branches.lines().collect();
+        let has = |name: &str| branches.contains(&name);
+        let configured = self.text(&["config", "--get", "init.defaultBranch"]).ok();
+        if let Some(name) = configured.filter(|name| has(name)) {
+            return Some(name);
+        }
+        match branches[..] {
+            [] => self.branch(),
+            [only] => Some(only.to_owned()),
+            _ => ["main", "master"].into_iter().find(|name| has(name)).map(str::to_owned),
+        }
+    }
+
+    /// Returns the commits of a branch, here and at `origin`; `None` if there is no such branch, or if the clone does not
+    /// have all of its commits.
+    pub fn lineage(&self, branch: &str) -> Option<Lineage> {
+        let names = [format!("refs/heads/{branch}"), format!("refs/remotes/origin/{branch}")];
+        let is_there =
+            |name: &&String| self.text(&["rev-parse", "--quiet", "--verify", name]).is_ok();
+        let there: Vec<&str> = names.iter().filter(is_there).map(String::as_str).collect();
+        if there.is_empty() || self.is_shallow() {
+            return None;
+        }
+        let commits = |how: &[&str]| -> Option<HashSet<String>> {
+            let text = self.text(&[&["rev-list"], how, &there[..]].concat()).ok()?;
+            Some(text.lines().map(str::to_owned).collect())
+        };
+        Some(Lineage { first_parents: commits(&["--first-parent"])?, all: commits(&[])? })
     }
 
     /// Returns the names of branches and tags, the latest first; at most a thousand, for people to choose from.
