@@ -1,6 +1,6 @@
 //! Files of other tools, as they lie on disk.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use becalm_formats::{File, History, ImportError, import, recognise};
 use becalm_model::Record;
@@ -84,23 +84,57 @@ pub(crate) fn from_files(files: &[File], format: Option<&str>) -> Result<Record,
 
 /// Reads a file, standard input for `-`, or the files of a folder that may hold results.
 pub(crate) fn files(path: &Path) -> Result<Vec<File>, CommandError> {
-    let failed = |error: std::io::Error| {
-        CommandError::measure(format!("cannot read {}: {error}", path.display()))
-    };
+    let failed = |error: std::io::Error| cannot_read(path, &error);
     if !path.is_dir() {
         let bytes = becalm_session::files::read_bytes(path)?;
         return Ok(vec![File::new(path.display().to_string(), bytes)]);
     }
-    let mut found = Vec::new();
     let mut left = LARGEST;
-    collect(path, path, DEEPEST, &mut left, &mut found).map_err(failed)?;
-    if found.is_empty() {
+    let mut files = Vec::new();
+    for one in listed(path)? {
+        left = left.checked_sub(one.bytes).ok_or_else(|| {
+            failed(std::io::Error::other(format!(
+                "its files are larger than {} GiB together",
+                LARGEST >> 30
+            )))
+        })?;
+        files.push(one.read(path)?);
+    }
+    if files.is_empty() {
         return Err(CommandError::measure(format!(
             "{}: no file of results in this folder",
             path.display()
         )));
     }
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(files)
+}
+
+/// A file of a folder.
+pub(crate) struct Listed {
+    /// Its path inside the folder.
+    pub(crate) name: String,
+    path: PathBuf,
+    /// Its size.
+    pub(crate) bytes: u64,
+}
+
+impl Listed {
+    /// Reads it; `root` is the folder.
+    pub(crate) fn read(&self, root: &Path) -> Result<File, CommandError> {
+        let bytes = std::fs::read(&self.path).map_err(|error| cannot_read(root, &error))?;
+        Ok(File::new(self.name.clone(), bytes))
+    }
+}
+
+fn cannot_read(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::measure(format!("cannot read {}: {error}", path.display()))
+}
+
+/// Lists the files of a folder that may hold results, by name.
+pub(crate) fn listed(path: &Path) -> Result<Vec<Listed>, CommandError> {
+    let mut found = Vec::new();
+    collect(path, path, DEEPEST, &mut found).map_err(|error| cannot_read(path, &error))?;
+    found.sort_by(|a: &Listed, b| a.name.cmp(&b.name));
     Ok(found)
 }
 
@@ -108,8 +142,7 @@ fn collect(
     root: &Path,
     folder: &Path,
     depth: usize,
-    left: &mut u64,
-    found: &mut Vec<File>,
+    found: &mut Vec<Listed>,
 ) -> std::io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -119,17 +152,11 @@ fn collect(
             .and_then(|ending| ending.to_str())
             .is_some_and(|ending| ENDINGS.contains(&ending));
         if kind.is_dir() && depth > 0 {
-            collect(root, &path, depth - 1, left, found)?;
+            collect(root, &path, depth - 1, found)?;
         } else if kind.is_file() && is_result {
-            let length = entry.metadata()?.len();
-            *left = left.checked_sub(length).ok_or_else(|| {
-                std::io::Error::other(format!(
-                    "its files are larger than {} GiB together",
-                    LARGEST >> 30
-                ))
-            })?;
+            let bytes = entry.metadata()?.len();
             let name = path.strip_prefix(root).unwrap_or(&path).to_string_lossy().into_owned();
-            found.push(File::new(name, std::fs::read(&path)?));
+            found.push(Listed { name, path, bytes });
         }
     }
     Ok(())

@@ -106,6 +106,8 @@ pub struct GateResult {
     pub base: Option<String>,
     /// The commit that was judged.
     pub head: Option<String>,
+    /// What accepts the level that fails, if the history has it.
+    pub accept: Option<ChangeId>,
 }
 
 impl GateResult {
@@ -123,6 +125,7 @@ impl GateResult {
             resolves: None,
             base: None,
             head: None,
+            accept: None,
         }
     }
 
@@ -157,6 +160,10 @@ impl GateResult {
             }
             GateBy::Comparison => GateAdvice::MeasureLonger,
             GateBy::History { missing: Some(_), .. } => GateAdvice::AddRunsOrCompare { base, head },
+            GateBy::History { .. } if self.outcome == GateOutcome::Fail => {
+                let change = self.accept.map(|id| id.to_string());
+                GateAdvice::CompareOrAcknowledge { base, head, change }
+            }
             GateBy::History { .. } | GateBy::CutOff => GateAdvice::Compare { base, head },
             GateBy::Change(id) => {
                 GateAdvice::FindCommitOrAcknowledge { base, head, change: id.to_string() }

@@ -52,10 +52,10 @@ pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};
 pub use note::{
     Age, BisectNote, Calm, Compared, ComparisonNote, ConditionName, CounterLimit, CounterObstacle,
-    CutOffWorth, DiffNote, Difference, Earlier, EvidenceLimit, GateAdvice, GateNote, GateReason,
-    ImportFact, ImportNote, Interruption, Limit, Note, Observation, Obstacle, PaceObstacle,
-    PlacementLimit, PlanNote, ProbeLimit, Sentence, SessionLimit, SessionNote, SharedBecause, Side,
-    Stray, TopologyLimit, TraceLimit, Unseen, WallTimeReason,
+    CutOffWorth, DiffNote, Difference, Earlier, EvidenceLimit, FactDiffers, GateAdvice, GateNote,
+    GateReason, ImportFact, ImportNote, Interruption, Limit, Note, Observation, Obstacle,
+    PaceObstacle, PlacementLimit, PlanNote, ProbeLimit, Sentence, SessionLimit, SessionNote,
+    SharedBecause, Side, Stray, TopologyLimit, TraceLimit, Unseen, WallTimeReason,
 };
 pub use pattern::fits;
 pub use quantity::{QuantityError, counted, is_are, parse_amount, parse_duration, parse_share};

@@ -11,16 +11,32 @@ use crate::quantity::{NBSP, Scale, count, signed_percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// Lists the changes: those of a history with where they are, those of one series by their index. The table may be
-/// `table_width` wide.
-pub fn changes_text(document: &ChangesDocument, style: &Style, table_width: usize) -> String {
+/// From how many changes on the worst alone are listed, and how many of them.
+const MANY: usize = 100;
+const LISTED: usize = 30;
+
+/// Lists the changes: those of a history with where they are, those of one series by their index. Of more than a hundred
+/// it lists the worst, or those that `limit` says. The table may be `table_width` wide.
+pub fn changes_text(
+    document: &ChangesDocument,
+    limit: Option<usize>,
+    style: &Style,
+    table_width: usize,
+) -> String {
     let mut page = Page::with_tables(style, table_width);
+    let all = document.changes.len();
+    let listed = limit.unwrap_or(if all > MANY { LISTED } else { all }).min(all);
+    let worst = (listed < all).then(|| worst(&document.changes, listed));
+    let shown = worst.as_deref().unwrap_or(&document.changes);
     let (confirmed, pending): (Vec<_>, Vec<_>) =
         document.changes.iter().partition(|change| change.state == "confirmed");
     if document.changes.iter().any(|change| change.history.is_some()) {
-        page.table(&of_history(&document.changes, style));
+        page.table(&of_history(shown, style));
     } else if !document.changes.is_empty() {
-        page.table(&of_series(&document.changes, style));
+        page.table(&of_series(shown, style));
+    }
+    if listed < all {
+        page.say(&summary(&document.changes, listed));
     }
     let series = match document.series {
         0 => "There is no such series.".to_owned(),
@@ -43,6 +59,36 @@ pub fn changes_text(document: &ChangesDocument, style: &Style, table_width: usiz
         }
     }
     page.finish()
+}
+
+/// Returns the worst changes, the worst first: those for the worse by their size, then the others.
+fn worst(changes: &[ChangePointDocument], count: usize) -> Vec<ChangePointDocument> {
+    let size =
+        |change: &ChangePointDocument| change.ratio.map_or(f64::INFINITY, |ratio| ratio.ln().abs());
+    let mut sorted: Vec<&ChangePointDocument> = changes.iter().collect();
+    sorted.sort_by(|a, b| {
+        let is_better = |one: &ChangePointDocument| one.kind == "improvement";
+        is_better(a).cmp(&is_better(b)).then_with(|| size(b).total_cmp(&size(a)))
+    });
+    sorted.into_iter().take(count).cloned().collect()
+}
+
+/// Says what there is beside the changes that are listed.
+fn summary(changes: &[ChangePointDocument], listed: usize) -> String {
+    let of_kind = |kind: &str| changes.iter().filter(|change| change.kind == kind).count();
+    let benchmarks: std::collections::BTreeSet<&str> = changes
+        .iter()
+        .filter_map(|change| change.history.as_ref())
+        .map(|place| place.benchmark.as_str())
+        .collect();
+    format!(
+        "These are the {listed} worst of {} ({} for the worse, {} for the better, {}). --benchmark and --metric choose \
+         among them, --limit lists more, --json has all.",
+        count(changes.len(), "change"),
+        of_kind("regression"),
+        of_kind("improvement"),
+        count(benchmarks.len(), "benchmark"),
+    )
 }
 
 /// Says that no change can be found in some series yet.

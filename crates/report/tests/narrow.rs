@@ -186,7 +186,7 @@ fn changes_have_their_kind_and_interval_beside_their_benchmark() {
     };
     let changes = NAMES.map(change).to_vec();
     let document = ChangesDocument { series: 3, changes, ..ChangesDocument::default() };
-    let text = changes_text(&document, &NARROW, NARROW.width);
+    let text = changes_text(&document, None, &NARROW, NARROW.width);
     fits("changes", &text);
     for name in NAMES {
         let row = row(&text, name);

@@ -51,13 +51,14 @@ impl Checkout<'_> {
 }
 
 /// Makes an entry. What the user says comes first, then what the file says, then what is checked out; what
-/// has no branch is of `branch`, and what nobody knows the time of is of `now`. `document` is the whole record.
+/// has no branch is of `branch`, and what nobody knows the time of is of `now`. `document` is the whole record,
+/// if it is to be kept.
 pub fn new_entry(
     one: &AtCommit,
     terms: &EntryTerms,
     checkout: &Checkout<'_>,
     branch: &str,
-    document: String,
+    document: Option<String>,
     now: f64,
 ) -> NewEntry {
     let record = &one.record;

@@ -4,10 +4,10 @@
 //! longer is read from there. Whoever may only read the history gets the same answer, and keeps nothing.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use becalm_model::history::{
-    ChangeState, EntryId, FirstSeen, Point, Series, SeriesId, StoredChange,
+    ChangeState, Decision, EntryId, FirstSeen, Point, Review, Series, SeriesId, StoredChange,
 };
 use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
@@ -26,6 +26,8 @@ pub struct ChangeTerms {
     pub false_alarms: Option<f64>,
     /// What `becalm.toml` says.
     pub configured: SuiteChanges,
+    /// Entries that series go without, because git does not have them on the branch.
+    pub left_out: HashSet<EntryId>,
 }
 
 /// A share of false alarms that the detector cannot keep to.
@@ -61,6 +63,21 @@ pub struct Followed {
     pub changes: Vec<(Change, StoredChange)>,
     /// Where it got noisier or quieter.
     pub spreads: Vec<SpreadChange>,
+    /// What was decided about levels at entries where no change is found.
+    pub decided: Vec<(EntryId, Review)>,
+}
+
+impl Followed {
+    /// Returns the places of points from which on the level was acknowledged although no change is found there, in order.
+    pub fn accepted_at(&self) -> impl Iterator<Item = usize> {
+        let is_accepted = |entry: EntryId| {
+            self.decided.iter().any(|(at, review)| {
+                *at == entry && matches!(review.decision, Decision::Acknowledged { .. })
+            })
+        };
+        let points = self.points.iter().enumerate();
+        points.filter(move |(_, point)| is_accepted(point.entry)).map(|(place, _)| place)
+    }
 }
 
 /// Says whether a level rose. Medians of coarse values may be equal on both sides: then the ranks tell, or the ratio
@@ -82,20 +99,31 @@ pub fn follow(
     now: f64,
 ) -> Result<Vec<Followed>, StoreError> {
     let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
-    let Snapshot { points, changes: known, detectors: states, seen } = store.snapshot(&ids)?;
+    let Snapshot { points, changes: known, reviews, detectors: states, seen } =
+        store.snapshot(&ids)?;
     let mut followed = Vec::with_capacity(series.len());
     let mut news = Vec::new();
-    for (((series, points), known), state) in series.into_iter().zip(points).zip(known).zip(states)
-    {
+    let all = series.into_iter().zip(points).zip(known).zip(reviews).zip(states);
+    for ((((series, mut points), known), reviews), state) in all {
+        let count = points.len();
+        points.retain(|point| !terms.left_out.contains(&point.entry));
+        // Where the detector stands is of the points that there were.
+        let is_whole = points.len() == count;
+        let state = state.filter(|_| is_whole);
         let rules = terms.rules(&series.key.benchmark, &series.key.metric);
         let (found, left) = detect(&points, rules, state.as_ref());
-        let (changes, moved) = stored(&points, &found, &known, now);
+        let (changes, moved) = stored(&points, &found, &known, &reviews, now);
+        let is_at_change = |entry| changes.iter().any(|(_, change)| change.entry == entry);
+        let is_moved = |entry| moved.iter().any(|one| one.from == entry);
+        let decided = reviews.into_iter().filter(|(at, _)| !is_at_change(*at) && !is_moved(*at));
+        let decided = decided.collect();
         let same = changes.iter().map(|(_, change)| change).eq(&known);
         if !same || state.as_ref() != Some(&left) {
             let changes = changes.iter().map(|(_, change)| change.clone()).collect();
-            news.push(Found { series: series.id, changes, moved, detector: Some(left) });
+            let detector = Some(left).filter(|_| is_whole);
+            news.push(Found { series: series.id, changes, moved, detector });
         }
-        followed.push(Followed { series, points, changes, spreads: found.spreads });
+        followed.push(Followed { series, points, changes, spreads: found.spreads, decided });
     }
     if keep && !news.is_empty() {
         // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
@@ -136,15 +164,17 @@ fn detect(
 
 /// Makes changes that are found, `now`, and not kept.
 pub fn placed(points: &[Point], found: &Changes, now: f64) -> Vec<(Change, StoredChange)> {
-    stored(points, found, &[], now).0
+    stored(points, found, &[], &[], now).0
 }
 
 /// Makes what is kept of changes, and says which of them were known at another entry. What was known keeps when it was
-/// first seen, and what was decided; what is new is seen `now`.
+/// first seen, and what was decided; what is new is seen `now`, and takes what was decided about a place where it may
+/// have begun.
 fn stored(
     points: &[Point],
     found: &Changes,
     known: &[StoredChange],
+    reviews: &[(EntryId, Review)],
     now: f64,
 ) -> (Vec<(Change, StoredChange)>, Vec<Moved>) {
     let mut wandering = Wandering::of(points, found, known);
@@ -152,14 +182,25 @@ fn stored(
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
     let mut all = Vec::new();
     let mut moved = Vec::new();
+    let mut taken: Vec<EntryId> = found.all().map(|change| points[change.index].entry).collect();
     for (i, (change, size)) in found.all().zip(sizes(&values, found)).enumerate() {
         let is_confirmed = i < found.confirmed.len();
         let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
         let point = &points[change.index];
         let seen = &points[change.seen];
         let before = known.get(&point.entry).copied().or_else(|| wandering.take(change));
-        if let Some(before) = before.filter(|one| one.entry != point.entry) {
-            moved.push(Moved { from: before.entry, to: point.entry });
+        let decided = match before {
+            Some(before) => before.review.clone().map(|review| (before.entry, review)),
+            None => decided_about(&points[change.earliest..=change.latest], change, reviews)
+                .filter(|(at, _)| *at == point.entry || !taken.contains(at))
+                .filter(|(at, _)| !known.contains_key(at)),
+        };
+        if let Some((at, _)) = &decided {
+            taken.push(*at);
+        }
+        let from = before.map(|one| one.entry).or(decided.as_ref().map(|(at, _)| *at));
+        if let Some(from) = from.filter(|from| *from != point.entry) {
+            moved.push(Moved { from, to: point.entry });
         }
         all.push((
             *change,
@@ -174,11 +215,23 @@ fn stored(
                 state,
                 first_seen: before
                     .map_or(FirstSeen { entry: seen.entry, time: now }, |one| one.first_seen),
-                review: before.and_then(|one| one.review.clone()),
+                review: decided.map(|(_, review)| review),
             },
         ));
     }
     (all, moved)
+}
+
+/// Returns what was decided about a level before the change that it begins with was found: at its entry, or at one
+/// where it may have begun.
+fn decided_about(
+    places: &[Point],
+    change: &Change,
+    reviews: &[(EntryId, Review)],
+) -> Option<(EntryId, Review)> {
+    let own = change.index.checked_sub(change.earliest).and_then(|place| places.get(place));
+    let mut all = own.into_iter().chain(places);
+    all.find_map(|point| reviews.iter().find(|(at, _)| *at == point.entry)).cloned()
 }
 
 /// Changes that were known and are not found at their entry any more. As long as a change is pending its place is not
@@ -207,8 +260,6 @@ impl<'a> Wandering<'a> {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::history::{Decision, Review};
-
     use super::*;
     use crate::detector_state::VERSION;
 
@@ -293,7 +344,7 @@ mod tests {
         for (sign, expected) in [(1.0, true), (-1.0, false)] {
             let all = points(&values.iter().map(|value| sign * value + 21.0).collect::<Vec<_>>());
             let (found, _) = detect(&all, Rules::default(), None);
-            let (change, stored) = &stored(&all, &found, &[], 7.0).0[0];
+            let (change, stored) = &stored(&all, &found, &[], &[], 7.0).0[0];
             #[expect(clippy::float_cmp, reason = "they are the same value")]
             let are_equal = stored.before == stored.after;
             assert!(are_equal, "{stored:?}");
@@ -312,14 +363,14 @@ mod tests {
             (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
         let all = points(&values);
         let (found, _) = detect(&all, Rules::default(), None);
-        let (first, _) = stored(&all, &found, &[], 7.0);
+        let (first, _) = stored(&all, &found, &[], &[], 7.0);
         let (change, kept) = &first[0];
         assert_eq!((change.index, kept.entry, kept.last_before), (60, EntryId(61), EntryId(60)));
         assert_eq!((kept.first_seen.time, kept.first_seen.entry), (7.0, all[change.seen].entry));
         assert!(kept.ratio_low > 1.15 && kept.ratio_high < 1.25, "{kept:?}");
         let mut earlier = kept.clone();
         earlier.first_seen = FirstSeen { entry: EntryId(61), time: 5.0 };
-        let (again, moved) = stored(&all, &found, &[earlier.clone()], 9.0);
+        let (again, moved) = stored(&all, &found, &[earlier.clone()], &[], 9.0);
         assert_eq!((again[0].1.first_seen, moved.len()), (earlier.first_seen, 0));
     }
 
@@ -329,19 +380,23 @@ mod tests {
             (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
         let all = points(&values);
         let (mut found, _) = detect(&all, Rules::default(), None);
-        let (first, _) = stored(&all, &found, &[], 7.0);
-        let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 8.0 };
+        let (first, _) = stored(&all, &found, &[], &[], 7.0);
+        let review = Review {
+            decision: Decision::Acknowledged { reason: None },
+            by: "ada".into(),
+            time: 8.0,
+        };
         let known = StoredChange { review: Some(review), ..first[0].1.clone() };
         let one = &mut found.confirmed[0];
         (one.earliest, one.index, one.latest) = (60, 61, 62);
-        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), 9.0);
+        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), &[], 9.0);
         let kept = &again[0].1;
         assert_eq!((kept.entry, &kept.review), (EntryId(62), &known.review));
         assert_eq!(kept.first_seen, known.first_seen);
         assert_eq!(moved, [Moved { from: EntryId(61), to: EntryId(62) }]);
         // It is another one where it went the other way, or cannot have begun there, and one is not two.
         let is_new = |found: &Changes, known: &StoredChange| {
-            let (again, moved) = stored(&all, found, std::slice::from_ref(known), 9.0);
+            let (again, moved) = stored(&all, found, std::slice::from_ref(known), &[], 9.0);
             moved.is_empty() && again.iter().all(|(_, one)| one.review.is_none())
         };
         let fell = StoredChange { before: known.after, after: known.before, ..known.clone() };
@@ -350,7 +405,7 @@ mod tests {
         assert!(is_new(&found, &known));
         found.confirmed[0].earliest = 60;
         found.confirmed.push(Change { index: 62, ..found.confirmed[0] });
-        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), 9.0);
+        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), &[], 9.0);
         assert_eq!((moved.len(), &again[1].1.review), (1, &None));
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! `points.rs` says which values a record adds to which series, `cut_off.rs` what it has no value of, `entry.rs`
 //! makes an entry of a record and its commit, `measurements.rs` takes a record of several commits apart, `follow.rs`
-//! finds changes of level from where the detector stopped (`detector_state.rs`). `judge/` is the one judge of
+//! finds changes of level from where the detector stopped (`detector_state.rs`), `lineage.rs` what a branch does not have
+//! any more. `judge/` is the one judge of
 //! `becalm gate` and `becalm ci`: start with `judge/comparison.rs` for what both share and where they differ.
 //!
 //! It may use `store`, `stats` and `model`. It is given the time, the repository's answers and rules as values, reads
@@ -13,6 +14,7 @@ mod detector_state;
 mod entry;
 mod follow;
 pub mod judge;
+mod lineage;
 mod measurements;
 mod points;
 
@@ -25,5 +27,6 @@ pub use entry::{Checkout, EntryTerms, new_entry};
 pub use follow::{
     ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, placed, rose,
 };
+pub use lineage::{BranchCommits, Place};
 pub use measurements::measurements;
 pub use points::{margin_of, names_in_comparison, points};

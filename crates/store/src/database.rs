@@ -118,10 +118,15 @@ pub(crate) fn migrate(database: &mut dyn Database, migrations: &[&str]) -> Resul
     })
 }
 
-/// Refuses tables of another version, where nothing may be written.
+/// The earliest version of the tables that can be read as they are.
+pub(crate) const READABLE: i64 = 1;
+
+/// Refuses tables of another version, where nothing may be written; those from the version `readable` on are read as
+/// they are.
 pub(crate) fn check_version(
     database: &mut dyn Database,
     migrations: &[&str],
+    readable: i64,
 ) -> Result<(), StoreError> {
     let known = i64::try_from(migrations.len()).expect("few migrations");
     let found = database.version()?;
@@ -129,7 +134,7 @@ pub(crate) fn check_version(
     match found {
         0 => Err(StoreError::Absent { place: place() }),
         _ if found > known => Err(StoreError::TooNew { place: place(), found, known }),
-        _ if found < known => Err(StoreError::TooOld { place: place(), found, known }),
+        _ if found < readable => Err(StoreError::TooOld { place: place(), found, known }),
         _ => Ok(()),
     }
 }
@@ -147,7 +152,11 @@ mod tests {
         let one = "CREATE TABLE t (x); INSERT INTO t VALUES (1)";
         let two = "UPDATE t SET x = x + 1";
         migrate(&mut open(), &[one]).unwrap();
-        assert!(matches!(check_version(&mut open(), &[one, two]), Err(StoreError::TooOld { .. })));
+        assert!(matches!(
+            check_version(&mut open(), &[one, two], 2),
+            Err(StoreError::TooOld { .. })
+        ));
+        check_version(&mut open(), &[one, two], 1).unwrap();
         // The second step of these fails, so the first one is undone with it.
         let wrong = migrate(&mut open(), &[one, two, "nonsense"]).unwrap_err();
         assert!(matches!(wrong, StoreError::Database { .. }), "{wrong}");

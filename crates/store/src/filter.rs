@@ -10,8 +10,12 @@ pub struct EntryFilter {
     pub ids: Vec<EntryId>,
     /// Of this branch.
     pub branch: Option<String>,
+    /// Of this machine, as far as it splits series; see [`crate::fingerprint`].
+    pub fingerprint: Option<String>,
     /// Whose commit's id begins so.
     pub commit: Option<String>,
+    /// With this tag.
+    pub tag: Option<String>,
     /// Not before this place in time, in seconds since the Unix epoch.
     pub since: Option<f64>,
     /// Of this measurement; see [`crate::content`].

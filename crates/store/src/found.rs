@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use becalm_model::history::{EntryId, Point, SeriesId, StoredChange};
+use becalm_model::history::{EntryId, Point, Review, SeriesId, StoredChange};
 
 /// What there is of series at one moment, one of each for every series.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,8 @@ pub struct Snapshot {
     pub points: Vec<Vec<Point>>,
     /// Their changes in time order.
     pub changes: Vec<Vec<StoredChange>>,
+    /// Everything that was decided about them, by entry, whether there is a change at it or not.
+    pub reviews: Vec<Vec<(EntryId, Review)>>,
     /// What the detector left. It is forgotten as soon as a point comes anywhere but at the end of the series, or
     /// is taken away; where there is one, only points at the end are new to it.
     pub detectors: Vec<Option<DetectorState>>,

@@ -33,8 +33,8 @@ pub struct NewEntry {
     pub tags: Vec<String>,
     /// What the record says of the machine and of its settings.
     pub facts: BTreeMap<String, String>,
-    /// The whole record, as JSON.
-    pub document: String,
+    /// The whole record, as JSON; `None` if only its values are kept.
+    pub document: Option<String>,
     /// One for each series.
     pub points: Vec<NewPoint>,
 }

@@ -16,7 +16,10 @@ use crate::error::StoreError;
 use crate::sqlite::PATIENCE;
 use crate::value::{Row, Value};
 
-const MIGRATIONS: &[&str] = &[include_str!("../migrations/postgres/0001.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/postgres/0001.sql"),
+    include_str!("../migrations/postgres/0002.sql"),
+];
 
 /// How long a server is waited for.
 const CONNECTING: Duration = Duration::from_secs(10);

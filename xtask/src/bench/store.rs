@@ -182,7 +182,7 @@ fn entry(at: usize, series: usize, runs: usize, rng: &mut Rng) -> NewEntry {
             .iter()
             .map(|name| ((*name).to_owned(), "something".to_owned()))
             .collect::<BTreeMap<_, _>>(),
-        document,
+        document: Some(document),
         points,
     }
 }

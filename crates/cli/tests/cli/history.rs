@@ -184,6 +184,7 @@ fn rows_without_a_commit_are_not_of_what_is_checked_out() {
     }
     git(&env, &["init", "-q", "-b", "topic"]);
     git(&env, &["commit", "-qm", "one", "--allow-empty"]);
+    git(&env, &["branch", "main"]);
     env.write("a.csv", "time,m\n2024-01-01,1\n2024-01-02,2\n");
     let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
     let listed = list(&env, &[]);
@@ -349,7 +350,7 @@ fn a_commit_of_any_name_and_time_can_be_given() {
     let pruned = env.run(["history", "prune", "--keep-documents", "1"]).exits_with(0).stdout;
     assert!(pruned.starts_with("removed: 0 entries with 0 values, 1 record ("), "{pruned}");
     let error = env.run(["history", "show", "v1", "--json"]).exits_with(4);
-    assert!(error.stderr.contains("was pruned"), "{}", error.stderr);
+    assert!(error.stderr.contains("has no record of entry"), "{}", error.stderr);
     assert_eq!(env.run(["history", "export", "--csv"]).exits_with(0).stdout, csv);
 }
 
@@ -550,4 +551,76 @@ fn benchmarks_that_only_have_named_measures_are_followed() {
     }
     let found = json(&env.run(["changes", "--json"]).exits_with(0).stdout);
     assert_eq!(found["series"], 1, "{found}");
+}
+
+#[test]
+fn what_a_rewritten_branch_lost_and_what_was_merged_leave_the_series() {
+    let env = env();
+    if !has_git("what_a_rewritten_branch_lost_and_what_was_merged_leave_the_series") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "main"]);
+    let commit = |title: &str| {
+        git(&env, &["commit", "-q", "--allow-empty", "-m", title]);
+        git(&env, &["rev-parse", "HEAD"])
+    };
+    let add = |id: &str, value: f64, tag: &str| {
+        env.write("one.csv", format!("commit,time,latency\n{id},1700000000,{value}\n"));
+        let line = ["history", "add", "one.csv", "--branch", "main", "--tag", tag];
+        let _ = env.run(line).exits_with(0);
+    };
+    add(&commit("one"), 100.0, "first");
+    git(&env, &["checkout", "-q", "-b", "topic"]);
+    add(&commit("on the side"), 500.0, "side");
+    git(&env, &["checkout", "-q", "main"]);
+    let lost = commit("will be lost");
+    add(&lost, 900.0, "gone");
+    git(&env, &["reset", "-q", "--hard", "HEAD~1"]);
+    let _ = commit("two");
+    git(&env, &["merge", "-q", "--no-ff", "-m", "merge", "topic"]);
+    let listed = env.run(["history", "list"]).exits_with(0).stdout;
+    assert!(listed.contains("not on main any more"), "{listed}");
+    assert!(listed.contains("merged into main"), "{listed}");
+    let said = env.run(["changes"]).exits_with(0).stderr.replace('\n', " ");
+    assert!(said.contains("1 entry is of commits that main lost when it was rewritten"), "{said}");
+    assert!(said.contains("1 entry is of branches that were merged into main"), "{said}");
+    let said = env.run(["changes", "--side-branches"]).exits_with(0).stderr.replace('\n', " ");
+    assert!(!said.contains("merged into main"), "{said}");
+    // All are kept, and have tags.
+    let shown = env.run(["history", "show", "gone"]).exits_with(0).stdout;
+    assert!(shown.contains(&lost[..10]), "{shown}");
+    let listed =
+        json(&env.run(["history", "list", "--tag", "side", "--json"]).exits_with(0).stdout);
+    assert_eq!(listed["entries"].as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[test]
+fn a_folder_of_asv_is_read_file_by_file_and_its_records_can_be_dropped() {
+    let env = env();
+    env.write(
+        "results/benchmarks.json",
+        r#"{"time_a": {"type": "time", "unit": "seconds"}, "version": 2}"#,
+    );
+    env.write("results/m/machine.json", r#"{"machine": "m", "cpu": "a", "version": 1}"#);
+    for i in 0..5 {
+        let text = format!(
+            "\u{feff}{{\"commit_hash\": \"c{i}\", \"date\": {}, \"env_name\": \"e\", \"params\": {{}}, \
+             \"result_columns\": [\"result\", \"params\"], \"results\": {{\"time_a\": [[{}, NaN, Infinity], \
+             [[\"1\", \"2\", \"3\"]]]}}, \"version\": 2}}",
+            1_700_000_000_000_u64 + i,
+            1.0 + i as f64
+        );
+        env.write(format!("results/m/c{i}-e.json"), text);
+    }
+    let added = env.run(["history", "add", "results", "--records", "drop"]).exits_with(0);
+    assert_eq!(added.stdout.matches(", 1 value").count(), 5, "{}", added.stdout);
+    let again = env.run(["history", "add", "results"]).exits_with(0);
+    assert_eq!(again.stderr.matches("already in the history").count(), 5, "{}", again.stderr);
+    let shown = env.run(["history", "show", "3"]).exits_with(0).stdout;
+    assert!(shown.contains("does not have its record"), "{shown}");
+    env.write("results/m/c7-e.json", "{\"commit_hash\": \"c7\", \"results\": [], \"params\": 1}");
+    let refused = env.run(["history", "add", "results"]).exits_with(4).stderr;
+    assert!(refused.contains("c7-e.json"), "{refused}");
+    let refused = env.run(["history", "add", "results", "--commit", "x"]).exits_with(2).stderr;
+    assert!(refused.contains("results of 6"), "{refused}");
 }

@@ -58,7 +58,10 @@ pub struct FirstSeen {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     /// It is real and known.
-    Acknowledged,
+    Acknowledged {
+        /// Why; `None` if nobody said.
+        reason: Option<String>,
+    },
     /// It is not real or does not matter.
     Dismissed {
         /// Why.

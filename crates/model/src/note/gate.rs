@@ -17,14 +17,51 @@ pub enum GateNote {
         /// Their branch.
         branch: String,
     },
-    /// The history has what was measured on other machines only.
-    OtherMachinesOnly,
-    /// The history has what was measured on other branches only.
-    OtherBranchesOnly {
-        /// The branch that values are judged by.
+    /// Too little of the history counts, and it has values of the same benchmarks on another branch.
+    OfOtherBranch {
+        /// How many.
+        values: usize,
+        /// Their branch.
         branch: String,
-        /// Those that the history has.
-        branches: Vec<String>,
+        /// The branch that values are judged by.
+        judged: String,
+    },
+    /// Too little of the history counts, and it has values of the same benchmarks on another machine.
+    OfOtherMachine {
+        /// How many.
+        values: usize,
+        /// The facts that differ and split series, with the value there and here.
+        differ: Vec<FactDiffers>,
+    },
+    /// Too little of the history counts, and it has values of the same benchmarks in another unit.
+    OfOtherUnit {
+        /// How many.
+        values: usize,
+        /// Their unit.
+        unit: String,
+        /// The one that was measured.
+        measured: String,
+    },
+    /// No branch was named, and the one that git names has no results.
+    BranchWithHistory {
+        /// The branch that is judged instead.
+        branch: String,
+        /// The one that git names.
+        instead_of: String,
+    },
+    /// Entries whose commits are not on the branch do not count.
+    OffBranch {
+        /// The branch.
+        branch: String,
+        /// How many have commits that the branch lost when it was rewritten.
+        lost: usize,
+        /// How many have commits of branches that were merged into it.
+        merged: usize,
+    },
+    /// There are changes for the worse that are not confirmed, which this rule lets pass.
+    PendingPass {
+        /// How many.
+        changes: usize,
     },
     /// A session did not come to its end.
     BrokenOff {
@@ -77,6 +114,17 @@ impl GateNote {
     pub fn is_of_broken_off(&self) -> bool {
         matches!(self, Self::BrokenOff { .. } | Self::NotWhole { .. })
     }
+}
+
+/// A fact that two machines differ in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FactDiffers {
+    /// Its name.
+    pub fact: String,
+    /// Its value there; `null` if it is unknown.
+    pub there: Option<String>,
+    /// Its value here; `null` if it is unknown.
+    pub here: Option<String>,
 }
 
 /// A side of a job.
@@ -146,19 +194,32 @@ pub enum GateReason {
         /// Smallest change for the worse that the series can tell from noise.
         resolves: f64,
     },
-    /// The value is worse than its level may give.
+    /// The newest values are worse than their level may give.
     WorseThanLevel {
         /// By at least this share.
         at_least: f64,
-        /// Whether that may be within the margin.
-        perhaps_within_margin: bool,
+        /// How many there are.
+        newest: usize,
     },
-    /// The value is one that its level may give, whose newest values are worse than those before them may give.
-    PerhapsNewLevel {
+    /// An earlier value failed, and nothing shows that this is over.
+    StillWorse {
         /// By at least this share.
         at_least: f64,
-        /// How many are.
+        /// How many values there are from the first that failed on.
         newest: usize,
+        /// The commit of that, if it is known.
+        since: Option<String>,
+    },
+    /// The newest values may be within the margin or beyond it.
+    Unresolved {
+        /// They are worse by at most this share; `null` if there is no end.
+        at_most: Option<f64>,
+        /// How many there are.
+        newest: usize,
+        /// How many more values like these would decide, about; `null` if this history cannot.
+        values: Option<u64>,
+        /// How many runs of the last value would decide, about; `null` if runs of one value cannot.
+        runs: Option<u64>,
     },
     /// Runs were cut off at the timeout.
     CutOff {
@@ -220,6 +281,15 @@ pub enum GateAdvice {
         base: Option<String>,
         /// The commit that was judged.
         head: Option<String>,
+    },
+    /// Confirm it by a comparison, or accept the level.
+    CompareOrAcknowledge {
+        /// The last commit of the accepted level.
+        base: Option<String>,
+        /// The commit that was judged.
+        head: Option<String>,
+        /// The level, as `becalm changes acknowledge` takes it; `null` if the history does not have it yet.
+        change: Option<String>,
     },
     /// Compare both sides interleaved.
     Compare {

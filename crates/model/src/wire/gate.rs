@@ -60,7 +60,7 @@ pub struct GateResultDocument {
     pub earlier: Option<usize>,
     /// How many more it would take to judge.
     pub missing: Option<usize>,
-    /// The change, as `becalm changes acknowledge` takes it.
+    /// The change or the level, as `becalm changes acknowledge` takes it; `null` if the history does not have it.
     pub change: Option<String>,
     /// Why.
     pub reason: Worded<GateReason>,
@@ -85,7 +85,7 @@ fn result_of(result: &GateResult, words: &Words) -> GateResultDocument {
     };
     let change = match result.by {
         GateBy::Change(id) => Some(id.to_string()),
-        _ => None,
+        _ => result.accept.map(|id| id.to_string()),
     };
     GateResultDocument {
         benchmark: result.of.benchmark.clone(),

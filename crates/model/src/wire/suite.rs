@@ -103,7 +103,8 @@ pub struct SuiteHistory {
     /// A file, from the folder of this one, or a PostgreSQL URL. Without it `.becalm/history.db` at the top of
     /// the repository.
     pub store: Option<String>,
-    /// The branch that is used if none is named; by default `main`.
+    /// The branch that is used if none is named; by default the main branch, as git says: that of the remote, else the one
+    /// that `init.defaultBranch` names, else the only one, `main` or `master`.
     pub branch: Option<String>,
     /// Facts that split series: values that differ in one of them are never compared.
     pub split: Option<Vec<String>>,

@@ -12,15 +12,56 @@ pub(super) fn sentence(note: &GateNote) -> String {
         N::LookedAt { series, branch } => {
             format!("{series} series of the branch {branch} were examined.")
         }
-        N::OtherMachinesOnly => {
-            "The history has these benchmarks only on other machines, which are never compared \
-             with this one."
-                .to_owned()
+        N::OfOtherBranch { values, branch, judged } => format!(
+            "Not counted: {} of these benchmarks on the branch {branch}, not {judged}; `--branch \
+             {branch}` counts them.",
+            counted(*values, "earlier value")
+        ),
+        N::OfOtherMachine { values, differ } => {
+            let known = |value: &Option<String>| value.clone().unwrap_or("unknown".to_owned());
+            let differ: Vec<String> = differ
+                .iter()
+                .map(|one| {
+                    format!("{}: {}, here {}", one.fact, known(&one.there), known(&one.here))
+                })
+                .collect();
+            format!(
+                "Not counted: {} of these benchmarks on another machine ({}); [history] split in \
+                 becalm.toml chooses the facts that separate machines.",
+                counted(*values, "earlier value"),
+                differ.join("; ")
+            )
         }
-        N::OtherBranchesOnly { branch, branches } => format!(
-            "The history has these benchmarks only on other branches ({}), not on the branch \
-             {branch}: --branch chooses another.",
-            branches.join(", ")
+        N::OfOtherUnit { values, unit, measured } => format!(
+            "Not counted: {} of these benchmarks in {unit}, not {measured}; units are never compared.",
+            counted(*values, "earlier value")
+        ),
+        N::BranchWithHistory { branch, instead_of } => format!(
+            "The history has no results of the branch {instead_of}, so those of {branch} are \
+             used; --branch chooses another."
+        ),
+        N::OffBranch { branch, lost, merged } => {
+            let entries = |count: usize| {
+                format!("{} {}", counted(count, "entry"), if count == 1 { "is" } else { "are" })
+            };
+            let lost = (*lost > 0).then(|| {
+                format!("{} of commits that {branch} lost when it was rewritten", entries(*lost))
+            });
+            let merged = (*merged > 0).then(|| {
+                format!(
+                    "{} of branches that were merged into {branch} (`--side-branches` counts them)",
+                    entries(*merged)
+                )
+            });
+            let all: Vec<String> = lost.into_iter().chain(merged).collect();
+            format!("Not counted: {}.", all.join("; "))
+        }
+        N::PendingPass { changes } => format!(
+            "{} for the worse {} not confirmed yet and may vanish; `changes = \"pending\"` in \
+             [gate] of becalm.toml makes {} count.",
+            counted(*changes, "change"),
+            if *changes == 1 { "is" } else { "are" },
+            if *changes == 1 { "it" } else { "them" },
         ),
         N::BrokenOff { file, because } => format!("Broken off: {file}: {}.", interruption(because)),
         N::NotWhole { file, failure } => {
@@ -88,22 +129,57 @@ pub(crate) fn reason(reason: &GateReason) -> String {
         R::OfItsLevel { resolves } => {
             format!("what its level allows; this series resolves {}", percent(*resolves))
         }
-        R::WorseThanLevel { at_least, perhaps_within_margin } => {
-            let perhaps =
-                if *perhaps_within_margin { ", which may be within the margin" } else { "" };
-            format!("at least {} worse than its level allows{perhaps}", percent(*at_least))
+        R::WorseThanLevel { at_least, newest: 1 } => {
+            format!("at least {} worse than its level allows", percent(*at_least))
         }
-        R::PerhapsNewLevel { at_least, newest } => format!(
-            "at least {} worse than the level before the last {newest} {}, which are as bad: it may be a new level",
-            percent(*at_least),
-            if *newest == 1 { "run is" } else { "runs are" }
+        R::WorseThanLevel { at_least, newest } => format!(
+            "the last {newest} values together are at least {} worse than the level before",
+            percent(*at_least)
         ),
+        R::StillWorse { at_least, newest, since } => {
+            let since = since.as_deref().map_or_else(
+                || format!("for {}", counted(*newest, "value")),
+                |id| format!("since {} ({})", short_commit(id), counted(*newest, "value")),
+            );
+            format!("worse {since}, at least {} by now", percent(at_least.max(0.0)))
+        }
+        R::Unresolved { at_most, newest, values, runs } => {
+            unresolved(*at_most, *newest, *values, *runs)
+        }
         R::CutOff { runs, of } => cut_off(*runs, *of),
         R::BrokenOff => "the measurement was broken off".to_owned(),
         R::Doubted { reason: passes, because } => {
             format!("{}, but {}", self::reason(passes), self::reason(because))
         }
     }
+}
+
+fn unresolved(
+    at_most: Option<f64>,
+    newest: usize,
+    values: Option<u64>,
+    runs: Option<u64>,
+) -> String {
+    let of =
+        if newest > 1 { format!("the last {newest} values together: ") } else { String::new() };
+    let at_most = at_most.map_or_else(
+        || "no largest change is known".to_owned(),
+        |at_most| format!("up to {} worse", percent(at_most)),
+    );
+    let more = |values: u64| match values {
+        1 => "1 more value".to_owned(),
+        _ => format!("{values} more values"),
+    };
+    let settled = match (values, runs) {
+        (None, None) => "this history cannot decide at such a margin".to_owned(),
+        (Some(values), None) => format!("about {} of this commit would decide", more(values)),
+        (None, Some(runs)) => format!("about {runs} runs in this value would decide"),
+        (Some(values), Some(runs)) => format!(
+            "about {} of this commit, or {runs} runs in this one, would decide",
+            more(values)
+        ),
+    };
+    format!("{of}{at_most}; {settled}")
 }
 
 fn cut_off(runs: usize, of: usize) -> String {
@@ -146,6 +222,15 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
             "Add runs with `becalm history add`, or decide now with {}, which needs no history.",
             both(base, head)
         ),
+        A::CompareOrAcknowledge { base, head, change } => {
+            let accept = match change {
+                Some(change) => format!("accept it with `becalm changes acknowledge {change}`"),
+                None => "add it with `becalm history add` and accept it with `becalm changes \
+                         acknowledge`"
+                    .to_owned(),
+            };
+            format!("Confirm it with {}; if you want it, {accept}.", both(base, head))
+        }
         A::Compare { base, head } => {
             format!("Confirm it with {}, which measures both sides in turns.", both(base, head))
         }

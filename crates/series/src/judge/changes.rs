@@ -2,21 +2,24 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::history::{ChangeId, ChangeState, Point};
+use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
+use becalm_model::history::{ChangeId, ChangeState, Decision, Point, Review, StoredChange};
 use becalm_model::wire::{SuiteGateChanges, read_document};
-use becalm_model::{Direction, GateNote, GateReason, RatioInterval};
+use becalm_model::{GateNote, GateReason, RatioInterval};
+use becalm_stats::center::median_of;
+use becalm_stats::changes::{Shift, shift};
 use becalm_store::{EntryFilter, SeriesFilter, Store};
 
+use super::accepted::{Accepted, CONFIDENCE, REACH};
 use super::comparison::{Extent, Loss, Worse};
 use super::history::doubt;
 use super::rules::Rules;
 use super::{Findings, GateError, GateTerms, judge_by_limits, named};
 use crate::cut_off::{CutOff, cut_off};
-use crate::follow::{Followed, follow, rose};
+use crate::follow::{Followed, follow};
 
-/// Judges every open change for the worse among the last runs of each series, and the last value by the limits; doubts
-/// what the newest commit has no value of. What is found is kept where `keep` is set.
+/// Judges the present level of each series by the accepted one, if it got worse since, and the last value by the limits;
+/// doubts what the newest commit has no value of. What is found is kept where `keep` is set.
 pub fn judge_changes(
     store: &mut Store,
     keep: bool,
@@ -38,9 +41,13 @@ pub fn judge_changes(
                 .names_metric
     });
     let all = follow(store, series, &terms.changes, keep, terms.now)?;
+    let mut pending = 0;
     for one in &all {
         let is_newest = all.iter().all(|other| !has_taken_over(other, one));
-        judge_one(one, is_newest, terms, rules, findings);
+        pending += usize::from(judge_one(one, is_newest, terms, rules, findings));
+    }
+    if pending > 0 {
+        findings.notes.push(GateNote::PendingPass { changes: pending }.into());
     }
     for cut_off in without_value(store, branch, &all)? {
         doubt(&cut_off, rules, findings);
@@ -103,60 +110,126 @@ fn has_taken_over(newer: &Followed, older: &Followed) -> bool {
     is_same && end(newer).zip(end(older)).is_some_and(|(newer, older)| newer > older)
 }
 
-/// `is_newest` says whether the series has values of the latest machine that has any; limits are for that one.
+/// `is_newest` says whether the series has values of the latest machine that has any; limits are for that one. Returns
+/// whether a change is pending that the rule lets pass.
 fn judge_one(
     followed: &Followed,
     is_newest: bool,
     terms: &GateTerms,
     rules: &mut Rules,
     findings: &mut Findings,
-) {
+) -> bool {
     let key = &followed.series.key;
     let rule =
         rules.of((&key.benchmark, &key.parameters), &key.metric, &key.unit, followed.series.main);
     let of = named(&key.benchmark, &key.metric, &key.unit, &key.parameters);
-    let first = followed.points.len().saturating_sub(terms.last);
-    for (change, stored) in followed.changes.iter().filter(|(change, _)| change.index >= first) {
-        let counts = match rule.changes {
-            SuiteGateChanges::None => false,
-            SuiteGateChanges::Confirmed => stored.state == ChangeState::Confirmed,
-            SuiteGateChanges::Pending => true,
-        };
-        let is_worse = rose(change, stored) == (key.direction == Direction::Lower);
-        if !counts || stored.review.is_some() || !is_worse {
-            continue;
+    let first = terms.last.map_or(0, |last| followed.points.len().saturating_sub(last));
+    let accepted = Accepted::of(followed, first);
+    // Without a margin any change that was found is one.
+    let margin = rule.margin.unwrap_or(0.0);
+    let mut pending_passes = false;
+    if rule.changes != SuiteGateChanges::None {
+        if let Some(at) = accepted.open {
+            let (_, stored) = &followed.changes[at];
+            let size = still(followed, &accepted, at).unwrap_or_else(|| Size::of(stored));
+            findings.results.push(judged(followed, at, size, margin, &of));
         }
-        // Without a margin any change that was found is one.
-        let margin = rule.margin.unwrap_or(0.0);
-        let ratio = RatioInterval {
-            estimate: stored.ratio,
-            low: stored.ratio_low,
-            high: stored.ratio_high,
-        };
-        let known = ratio.estimate.is_finite();
-        let outcome = if known && margin > 0.0 {
-            Extent::of(Worse::of(&ratio, key.direction, Loss::OfOld), margin).outcome()
-        } else {
-            GateOutcome::Fail
-        };
-        let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
-        let id = ChangeId { series: followed.series.id, entry: stored.entry };
-        let reason = GateReason::Change {
-            confirmed: stored.state == ChangeState::Confirmed,
-            commit: commit(change.index),
-            entry: stored.entry.0,
-        };
-        findings.results.push(GateResult {
-            value: Some(stored.after),
-            reference: Some(stored.before),
-            ratio: Some(ratio).filter(|_| known),
-            margin: Some(margin),
-            base: change.earliest.checked_sub(1).and_then(commit),
-            head: commit(change.latest),
-            ..GateResult::new(of.clone(), GateBy::Change(id), outcome, reason)
-        });
+        if let Some(at) = accepted.pending {
+            let (_, stored) = &followed.changes[at];
+            let result = judged(followed, at, Size::of(stored), margin, &of);
+            if rule.changes == SuiteGateChanges::Pending {
+                findings.results.push(result);
+            } else {
+                pending_passes = result.outcome != GateOutcome::Pass;
+            }
+        }
     }
     if let Some(last) = followed.points.last().filter(|_| is_newest) {
         judge_by_limits(last.value, &rule, &of, findings);
+    }
+    pending_passes
+}
+
+/// A level against the one before.
+#[derive(Debug, Clone, Copy)]
+struct Size {
+    before: f64,
+    after: f64,
+    ratio: RatioInterval,
+}
+
+impl Size {
+    /// Returns that of a change as it was found.
+    fn of(stored: &StoredChange) -> Self {
+        Self {
+            before: stored.before,
+            after: stored.after,
+            ratio: RatioInterval {
+                estimate: stored.ratio,
+                low: stored.ratio_low,
+                high: stored.ratio_high,
+            },
+        }
+    }
+}
+
+/// Returns how the present level stands against the accepted one: since the change it may have got worse still, or
+/// somewhat better.
+fn still(followed: &Followed, accepted: &Accepted, open: usize) -> Option<Size> {
+    let is_level = |stored: &StoredChange| {
+        let is_dismissed =
+            matches!(&stored.review, Some(Review { decision: Decision::Dismissed { .. }, .. }));
+        stored.state == ChangeState::Confirmed && !is_dismissed
+    };
+    let levels = followed.changes.iter().filter(|(_, stored)| is_level(stored));
+    let start = levels.map(|(change, _)| change.index).max()?;
+    let end = match accepted.pending {
+        Some(pending) => followed.changes[pending].0.index,
+        None => followed.points.len(),
+    };
+    let value = |at: usize| followed.points[at].value;
+    // A change that was dismissed may be one all the same: it is the level just before that counts.
+    let earlier = followed.changes.iter().filter(|(change, stored)| {
+        stored.state == ChangeState::Confirmed && change.index < followed.changes[open].0.index
+    });
+    let from = earlier.map(|(change, _)| change.index).max().unwrap_or(0);
+    let mut before: Vec<f64> = accepted.indices().filter(|at| *at >= from).map(value).collect();
+    before.drain(..before.len().saturating_sub(REACH));
+    let mut after: Vec<f64> = (start..end).map(value).collect();
+    after.drain(..after.len().saturating_sub(REACH));
+    let correlation = followed.changes[open].0.correlation;
+    let Shift { ratio, low, high } = shift(&before, &after, correlation, CONFIDENCE)?;
+    Some(Size {
+        before: median_of(&mut before),
+        after: median_of(&mut after),
+        ratio: RatioInterval { estimate: ratio, low, high },
+    })
+}
+
+/// Judges a change by the size that it has now.
+fn judged(followed: &Followed, at: usize, size: Size, margin: f64, of: &GateSeries) -> GateResult {
+    let (change, stored) = &followed.changes[at];
+    let known = size.ratio.estimate.is_finite();
+    let outcome = if known && margin > 0.0 {
+        let worse = Worse::of(&size.ratio, followed.series.key.direction, Loss::OfOld);
+        Extent::of(worse, margin).outcome()
+    } else {
+        GateOutcome::Fail
+    };
+    let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
+    let id = ChangeId { series: followed.series.id, entry: stored.entry };
+    let reason = GateReason::Change {
+        confirmed: stored.state == ChangeState::Confirmed,
+        commit: commit(change.index),
+        entry: stored.entry.0,
+    };
+    GateResult {
+        value: Some(size.after),
+        reference: Some(size.before),
+        ratio: Some(size.ratio).filter(|_| known),
+        margin: Some(margin),
+        base: change.earliest.checked_sub(1).and_then(commit),
+        head: commit(change.latest),
+        ..GateResult::new(of.clone(), GateBy::Change(id), outcome, reason)
     }
 }

@@ -1,16 +1,19 @@
 //! A measurement of the new side alone, by the history of its series.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::history::{ChangeState, Decision, Entry, Point, Review, SeriesKey, StoredChange};
-use becalm_model::{GateNote, Note, Record, Unit, metric};
+use becalm_model::history::{ChangeId, Entry, EntryId, Point, SeriesId, SeriesKey};
+use becalm_model::{GateReason, Record, Unit, metric};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, StoreError, fingerprint};
 
-use super::level::{Level, against_level, against_limit};
+use super::accepted::{Accepted, REACH};
+use super::elsewhere::elsewhere;
+use super::level::{ByHistory, History, Measured, against_level, against_limit};
 use super::rules::{Limit, Rule, Rules};
+use super::standing::{StandingTerms, Value};
 use super::{Findings, GateTerms, MARGIN, judge_by_limits, named};
 use crate::cut_off::{CutOff, cut_off};
 use crate::follow::{Followed, follow};
@@ -25,21 +28,42 @@ pub struct MeasuredSide<'a> {
     pub entry: NewEntry,
 }
 
-/// A value with the earlier ones of its level.
+/// A value with what its series knows.
 struct Against {
     point: NewPoint,
     rule: Rule,
     margin: Option<f64>,
-    level: KnownLevel,
+    known: KnownSeries,
     head: Option<String>,
 }
 
-/// The values since the last change of a series.
+/// What a series knows, and where.
 #[derive(Default)]
-struct KnownLevel {
-    points: Vec<Point>,
-    /// Where among them a change may begin that is not confirmed yet.
-    pending: Option<usize>,
+struct KnownSeries {
+    id: Option<SeriesId>,
+    history: History,
+    /// Entry and commit of its values, in the order in which the history has them.
+    places: Vec<(EntryId, Option<String>)>,
+    /// How many of these are of the accepted level.
+    accepted: usize,
+    /// The entry that is judged, if the history has it.
+    itself: Option<EntryId>,
+}
+
+impl KnownSeries {
+    /// Says whether there are enough values to judge by.
+    fn is_judged(&self) -> bool {
+        let History { accepted, before, .. } = &self.history;
+        !accepted.is_empty() && accepted.len() + before.len() >= FEWEST
+    }
+
+    /// Returns the entry and the commit of the first of so many newest values, the judged one included.
+    fn first_of(&self, newest: usize, head: Option<&String>) -> (Option<EntryId>, Option<String>) {
+        match (self.places.len() + 1).checked_sub(newest).and_then(|at| self.places.get(at)) {
+            Some((entry, commit)) => (Some(*entry), commit.clone()),
+            None => (self.itself, head.cloned()),
+        }
+    }
 }
 
 /// Judges the values of measurements that are what their benchmarks are about, and those that a rule names.
@@ -59,6 +83,7 @@ pub fn judge_by_history(
         // Where it was added before, somebody may have said which commit it is of.
         let commit = known.itself.as_ref().and_then(|itself| itself.commit.as_ref());
         let head = commit.or(entry.commit.as_ref()).map(|commit| commit.id.clone());
+        let mut lacking = Vec::new();
         for point in &entry.points {
             let rule = rules.of(
                 (&point.benchmark, &point.parameters),
@@ -67,25 +92,39 @@ pub fn judge_by_history(
                 point.main,
             );
             if point.main || rule.names_metric {
-                let level = known.level(point, head.as_deref());
+                let series = known.series(point, head.as_deref(), terms.last);
                 let margin = rule.margin.or_else(|| margin_of(record, point));
-                all.push(Against { point: point.clone(), rule, margin, level, head: head.clone() });
+                if series.history.accepted.len() + series.history.before.len() < needed(point) {
+                    lacking.push(point);
+                }
+                let (point, head) = (point.clone(), head.clone());
+                all.push(Against { point, rule, margin, known: series, head });
             }
         }
-        findings.notes.extend(known.elsewhere(entry, &terms.branch));
+        if let Some(store) = store.as_mut().filter(|_| !lacking.is_empty()) {
+            findings.notes.extend(elsewhere(store, entry, &lacking, &terms.branch)?);
+        }
     }
-    let tested =
-        all.iter().filter(|one| !one.point.exact && one.level.points.len() >= FEWEST).count();
+    let tested = all.iter().filter(|one| !one.point.exact && one.known.is_judged()).count();
     let confidence = bonferroni_confidence(terms.confidence, tested);
-    for Against { point, rule, margin, level, head } in all {
+    for Against { point, rule, margin, known, head } in all {
         let of = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
-        let values: Vec<f64> = level.points.iter().map(|point| point.value).collect();
+        let NewPoint { value, error, runs, exact, direction, .. } = point;
+        let measured = Measured { value: Value { value, error }, runs, exact };
         let margin = margin.unwrap_or(MARGIN);
-        let NewPoint { value, exact, direction, .. } = point;
-        let earlier = Level { values: &values, pending: level.pending };
-        let result =
-            against_level(of.clone(), value, earlier, exact, direction, margin, confidence);
-        let base = level.points.last().and_then(|last| last.commit.as_deref().map(str::to_owned));
+        let by = StandingTerms { direction, margin, confidence };
+        let ByHistory { mut result, newest } =
+            against_level(of.clone(), measured, &known.history, &by);
+        let (entry, commit) = known.first_of(newest, head.as_ref());
+        if let GateReason::StillWorse { since, .. } = &mut result.reason {
+            *since = commit;
+        }
+        if result.outcome == GateOutcome::Fail {
+            let id = known.id.zip(entry);
+            result.accept = id.map(|(series, entry)| ChangeId { series, entry });
+        }
+        let before = (known.places.len() + 1).saturating_sub(newest).min(known.accepted);
+        let base = before.checked_sub(1).and_then(|at| known.places[at].1.clone());
         let base = base.filter(|id| Some(id) != head.as_ref());
         // What has a limit is decided by that until there is a history.
         let has_history = matches!(result.by, GateBy::History { missing: None, .. });
@@ -98,6 +137,11 @@ pub fn judge_by_history(
         doubt(&one, rules, findings);
     }
     Ok(())
+}
+
+/// Returns how many values of its level a value needs.
+fn needed(point: &NewPoint) -> usize {
+    if point.exact { 1 } else { FEWEST }
 }
 
 /// What was cut off at its timeout may be too slow, and never good enough.
@@ -142,10 +186,6 @@ struct Known {
     followed: Vec<Followed>,
     /// Where the series of each benchmark and metric are.
     places: HashMap<(String, String), Vec<usize>>,
-    /// Series of the same branch on other machines.
-    others: usize,
-    /// The branches that have the benchmarks, where the one asked for has none of them.
-    branches: BTreeSet<String>,
     /// The entry itself, if it was added before.
     itself: Option<Entry>,
 }
@@ -155,26 +195,23 @@ impl Known {
         let machine = fingerprint(&entry.facts, &store.split()?);
         let wanted: HashSet<(&str, &str)> =
             entry.points.iter().map(|one| (one.benchmark.as_str(), one.metric.as_str())).collect();
-        let fits = |key: &SeriesKey| wanted.contains(&(&key.benchmark, &key.metric));
-        let every = store.series(&SeriesFilter::default())?.into_iter();
-        let (all, elsewhere): (Vec<_>, Vec<_>) =
-            every.filter(|one| fits(&one.key)).partition(|one| one.key.branch == terms.branch);
-        let count = all.len();
-        let branches = if count > 0 { Vec::new() } else { elsewhere };
-        let branches = branches.into_iter().map(|one| one.key.branch).collect();
-        let here: Vec<_> = all.into_iter().filter(|one| one.key.fingerprint == machine).collect();
-        let others = count - here.len();
-        let followed = follow(store, here, &terms.changes, false, terms.now)?;
+        let filter = SeriesFilter { branch: Some(terms.branch.clone()), ..SeriesFilter::default() };
+        let mut series = store.series(&filter)?;
+        series.retain(|one| {
+            one.key.fingerprint == machine
+                && wanted.contains(&(one.key.benchmark.as_str(), one.key.metric.as_str()))
+        });
+        let followed = follow(store, series, &terms.changes, false, terms.now)?;
         let by_benchmark = followed.iter().map(|one| key_of(&one.series.key)).zip(0..);
         let mut places: HashMap<_, Vec<usize>> = HashMap::new();
         by_benchmark.for_each(|(key, at)| places.entry(key).or_default().push(at));
-        Ok(Self { followed, places, others, branches, itself: itself(store, entry)? })
+        Ok(Self { followed, places, itself: itself(store, entry)? })
     }
 
-    /// Returns the values of the present level of the series of a point, since its last change. Those of its own
-    /// commit are no evidence for it, else what fails would pass when it is measured again; unless there is no other
-    /// commit, as where one program is watched.
-    fn level(&self, point: &NewPoint, commit: Option<&str>) -> KnownLevel {
+    /// Returns what the series of a point knows. Values of its own commit are judged together with it and are no
+    /// evidence for it, else what fails would pass when it is measured again; unless there is no other commit, as where
+    /// one program is watched. Changes before the last `last` values count as accepted.
+    fn series(&self, point: &NewPoint, commit: Option<&str>, last: Option<usize>) -> KnownSeries {
         let mut parameters = point.parameters.clone();
         parameters.sort();
         let places = self.places.get(&(point.benchmark.clone(), point.metric.clone()));
@@ -185,45 +222,56 @@ impl Known {
                 && key.direction == point.direction
                 && key.parameters == parameters
         });
-        let Some(followed) = followed else { return KnownLevel::default() };
-        // Where somebody decided, that counts: what is acknowledged is a new level, what is dismissed is none.
-        let begins_one = |one: &StoredChange| match &one.review {
-            Some(Review { decision: Decision::Acknowledged, .. }) => true,
-            Some(Review { decision: Decision::Dismissed { .. }, .. }) => false,
-            None => one.state == ChangeState::Confirmed,
+        let itself = self.itself.as_ref().map(|itself| itself.id);
+        let Some(followed) = followed else {
+            return KnownSeries { itself, ..KnownSeries::default() };
         };
-        let starts = followed.changes.iter().filter(|(_, one)| begins_one(one));
-        let start = starts.map(|(change, _)| change.index).max().unwrap_or(0);
-        let pending = followed.changes.iter().filter(|(change, one)| {
-            change.index > start && one.review.is_none() && one.state == ChangeState::Pending
-        });
-        let pending = pending.map(|(change, _)| change.index).min();
-        let is_kept =
-            |one: &Point| self.itself.as_ref().is_none_or(|itself| itself.id != one.entry);
-        let is_other = |one: &Point| commit.is_none() || one.commit.as_deref() != commit;
-        let points = &followed.points[start..];
-        let has_others = points.iter().any(|one| is_kept(one) && is_other(one));
-        let counts = |one: &Point| is_kept(one) && (!has_others || is_other(one));
-        KnownLevel {
-            points: points.iter().filter(|one| counts(one)).cloned().collect(),
-            pending: pending.map(|index| {
-                followed.points[start..index].iter().filter(|one| counts(one)).count()
-            }),
-        }
-    }
-
-    /// Says that the history is of other machines or branches, where it has nothing of these.
-    fn elsewhere(&self, entry: &NewEntry, branch: &str) -> Option<Note> {
-        if !self.followed.is_empty() || entry.points.is_empty() {
-            None
-        } else if self.others > 0 {
-            Some(GateNote::OtherMachinesOnly.into())
+        let points = &followed.points;
+        let first = last.map_or(0, |last| points.len().saturating_sub(last));
+        let accepted = Accepted::of(followed, first);
+        // What is exact is compared with the last value that passed: its changes are of no use.
+        let apart = if point.exact { None } else { accepted.apart(followed) };
+        let begin = accepted.indices().next().unwrap_or(0);
+        let mut before: Vec<usize> = accepted.before.iter().cloned().flatten().collect();
+        before.drain(..before.len().saturating_sub(REACH));
+        let accepted: Vec<usize> = if point.exact {
+            (begin..points.len()).collect()
         } else {
-            let (branch, branches) = (branch.to_owned(), self.branches.iter().cloned().collect());
-            (!self.branches.is_empty())
-                .then(|| GateNote::OtherBranchesOnly { branch, branches }.into())
+            accepted.indices().filter(|at| apart.is_none_or(|apart| *at < apart)).collect()
+        };
+        let apart: Vec<usize> = apart.map_or(Vec::new(), |apart| (apart..points.len()).collect());
+        let is_kept = |at: &usize| itself != Some(points[*at].entry);
+        let is_other = |at: &usize| commit.is_none() || points[*at].commit.as_deref() != commit;
+        let counts = |all: &[usize], is: &dyn Fn(&usize) -> bool| -> Vec<usize> {
+            all.iter().copied().filter(|at| is_kept(at) && is(at)).collect()
+        };
+        let has_others = accepted.iter().chain(&apart).any(|at| is_kept(at) && is_other(at));
+        let is_earlier = |at: &usize| !has_others || is_other(at);
+        let accepted_counts = counts(&accepted, &is_earlier);
+        let apart_counts = counts(&apart, &is_earlier);
+        let every: Vec<usize> = accepted.iter().chain(&apart).copied().collect();
+        let own = counts(&every, &|at| !is_earlier(at));
+        let values =
+            |all: &[usize]| -> Vec<Value> { all.iter().map(|at| value_of(&points[*at])).collect() };
+        let place =
+            |at: &usize| (points[*at].entry, points[*at].commit.as_deref().map(str::to_owned));
+        KnownSeries {
+            id: Some(followed.series.id),
+            places: accepted_counts.iter().chain(&apart_counts).chain(&own).map(place).collect(),
+            accepted: accepted_counts.len(),
+            itself,
+            history: History {
+                accepted: values(&accepted_counts),
+                before: values(&counts(&before, &is_earlier)),
+                apart: values(&apart_counts),
+                own: values(&own),
+            },
         }
     }
+}
+
+fn value_of(point: &Point) -> Value {
+    Value { value: point.value, error: point.error }
 }
 
 /// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself. What becalm

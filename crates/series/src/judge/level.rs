@@ -1,12 +1,15 @@
-//! A value by a limit, and by the earlier values of its level.
+//! A value by a limit, and by the accepted level of its series.
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
 use becalm_model::{Direction, Earlier, GateReason, RatioInterval};
+use becalm_stats::center::median_of;
+use becalm_stats::normal;
 use becalm_stats::prediction::{FEWEST, predict};
 use becalm_stats::{Interval, Sample};
 
-use super::comparison::{Extent, Loss, ROUNDING, Worse};
+use super::comparison::{Extent, Loss, Worse};
 use super::rules::Limit;
+use super::standing::{Found, Standing, StandingTerms, Value};
 
 /// Judges a value by a limit, and says what the limit is.
 pub fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
@@ -17,149 +20,271 @@ pub fn against_limit(value: f64, limit: Limit) -> (GateOutcome, f64) {
     (if beyond { GateOutcome::Fail } else { GateOutcome::Pass }, limit)
 }
 
-/// The values since the last change of a series, in time order.
-#[derive(Debug, Clone, Copy)]
-pub struct Level<'a> {
-    /// The values.
-    pub values: &'a [f64],
-    /// Where among them a change may begin that is not confirmed yet.
-    pub pending: Option<usize>,
+/// What a series knows, in time order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct History {
+    /// The values of the accepted level.
+    pub accepted: Vec<Value>,
+    /// Those of the level before, if somebody accepted this one: as long as it has few values, they tell its noise.
+    pub before: Vec<Value>,
+    /// Those after a change for the worse that nobody accepted.
+    pub apart: Vec<Value>,
+    /// Those of the commit that is judged.
+    pub own: Vec<Value>,
 }
 
-/// Judges a new value by the earlier ones of its level, in time order. A value that the level may well give
-/// passes; one outside is the larger by at least its distance from the end of the interval. An exact metric is
-/// compared with the last value.
+/// A value to be judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The value.
+    pub value: Value,
+    /// Over how many runs.
+    pub runs: u32,
+    /// Whether repeated runs of the same program give exactly the same value.
+    pub exact: bool,
+}
+
+/// Last values of a series that are judged again, to know whether one of them failed.
+const AGAIN: usize = 64;
+
+/// More values or runs than these are not asked for.
+const MOST: f64 = 10_000.0;
+
+/// What a value came to by its history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ByHistory {
+    /// The result.
+    pub result: GateResult,
+    /// How many of the newest values it is about, the one that is judged included.
+    pub newest: usize,
+}
+
+/// Judges a new value by the accepted level. Its interval decides: within the margin it passes, beyond it fails, and
+/// otherwise more values are needed. An exact metric is compared with the last value that passed.
 pub fn against_level(
     of: GateSeries,
-    value: f64,
-    Level { values: level, pending }: Level<'_>,
-    exact: bool,
-    direction: Direction,
-    margin: f64,
-    confidence: f64,
-) -> GateResult {
+    measured: Measured,
+    history: &History,
+    terms: &StandingTerms,
+) -> ByHistory {
+    let Measured { value, runs, exact } = measured;
     let needed = if exact { 1 } else { FEWEST };
-    let missing = needed.checked_sub(level.len()).filter(|missing| *missing > 0);
-    let by = GateBy::History { earlier: level.len(), missing };
-    let judged = |outcome: GateOutcome, reason: GateReason| GateResult {
-        value: Some(value),
-        margin: Some(margin),
-        ..GateResult::new(of, by, outcome, reason)
+    let borrowed = if exact { None } else { borrowed(history) };
+    let history = borrowed.as_ref().map_or(history, |(history, _)| history);
+    let has = history.accepted.len();
+    let missing = needed.checked_sub(has).filter(|missing| *missing > 0);
+    let by = GateBy::History { earlier: history.accepted.len(), missing };
+    let mut judged = GateResult {
+        value: Some(value.value),
+        margin: Some(terms.margin),
+        ..GateResult::new(of, by, GateOutcome::Inconclusive, GateReason::NoNumbers)
     };
     if let Some(missing) = missing {
-        return judged(GateOutcome::Inconclusive, GateReason::TooFew { missing });
+        judged.reason = GateReason::TooFew { missing };
+        return ByHistory { result: judged, newest: 1 };
     }
-    let interval = if exact {
-        let last = level[level.len() - 1];
-        Some(Interval { estimate: last, low: last, high: last })
+    if exact {
+        return exactly(judged, value.value, history, terms);
+    }
+    let level: Vec<f64> = history.accepted.iter().map(|one| one.value).collect();
+    let sample = Sample::new(level).ok();
+    let predicted = sample.as_ref().and_then(|sample| predict(sample, terms.confidence));
+    let Some(Interval { estimate, low, high }) = predicted.map(|predicted| predicted.interval)
+    else {
+        return ByHistory { result: judged, newest: 1 };
+    };
+    judged.reference = Some(estimate);
+    let few = borrowed.as_ref().map(|(_, few)| *few);
+    let (mut standing, group) = match few {
+        Some(few) => {
+            let z = normal::quantile(f64::midpoint(1.0, terms.confidence));
+            let deviation = (high - low) / 2.0 / z;
+            // The variance of a median of so many values.
+            let variance = std::f64::consts::FRAC_PI_2 * deviation.powi(2) / few as f64;
+            let standing = Standing::new(*terms, history.accepted.clone());
+            (standing.with_level_variance(variance), vec![value])
+        }
+        None => read(history, value, terms),
+    };
+    if let Some(few) = few {
+        judged.by = GateBy::History { earlier: few, missing: None };
+    }
+    let found = standing.take(&group, !history.apart.is_empty());
+    let Some(ratio) = found.ratio else {
+        around_zero(&mut judged, value.value, low, high, terms.direction);
+        return ByHistory { result: judged, newest: group.len() };
+    };
+    let worse = Worse::of(&ratio, terms.direction, Loss::OfOld);
+    judged.reason = match found.outcome {
+        GateOutcome::Fail if found.is_held => {
+            let (at_least, newest) = (worse.low, found.newest);
+            GateReason::StillWorse { at_least, newest, since: None }
+        }
+        GateOutcome::Fail => {
+            GateReason::WorseThanLevel { at_least: worse.low, newest: found.newest }
+        }
+        GateOutcome::Pass => GateReason::OfItsLevel { resolves: worse.high - worse.estimate },
+        GateOutcome::Inconclusive => {
+            let settled = Settled::of(worse, found, standing.accepted(), value, runs, terms);
+            GateReason::Unresolved {
+                at_most: Some(worse.high).filter(|high| high.is_finite()),
+                newest: found.newest,
+                values: settled.values,
+                runs: settled.runs,
+            }
+        }
+    };
+    judged.outcome = found.outcome;
+    judged.ratio = Some(ratio);
+    judged.resolves = Some(match terms.direction {
+        Direction::Lower => high / estimate - 1.0,
+        Direction::Higher => 1.0 - low.max(0.0) / estimate,
+    });
+    ByHistory { result: judged, newest: found.newest }
+}
+
+/// Takes the noise of a level of few values from the level before it: its values, moved to this one. Returns the history
+/// with these, and how many values the level has of its own.
+fn borrowed(history: &History) -> Option<(History, usize)> {
+    let median =
+        |all: &[Value]| median_of(&mut all.iter().map(|one| one.value).collect::<Vec<_>>());
+    let few = history.accepted.len();
+    if few == 0 || few >= FEWEST || few + history.before.len() < FEWEST {
+        return None;
+    }
+    let scale = median(&history.accepted) / median(&history.before);
+    if !scale.is_finite() || scale <= 0.0 {
+        return None;
+    }
+    let moved = history
+        .before
+        .iter()
+        .map(|one| Value { value: one.value * scale, error: one.error.map(|error| error * scale) });
+    let accepted = moved.chain(history.accepted.iter().copied()).collect();
+    Some((History { accepted, before: Vec::new(), ..history.clone() }, few))
+}
+
+/// Reads a history up to the value, and returns the values of its commit.
+fn read(history: &History, value: Value, terms: &StandingTerms) -> (Standing, Vec<Value>) {
+    let known = history.accepted.len().saturating_sub(AGAIN).max(FEWEST);
+    let (first, again) = history.accepted.split_at(known);
+    let mut standing = Standing::new(*terms, first.to_vec());
+    for one in again {
+        let _ = standing.take(&[*one], false);
+    }
+    for one in &history.apart {
+        let _ = standing.take(&[*one], true);
+    }
+    let group = history.own.iter().copied().chain([value]).collect();
+    (standing, group)
+}
+
+/// Judges an exact value by the last one that passed.
+fn exactly(
+    mut judged: GateResult,
+    value: f64,
+    history: &History,
+    terms: &StandingTerms,
+) -> ByHistory {
+    let worse_than = |reference: f64, value: f64| {
+        let ratio = value / reference;
+        let ratio = RatioInterval { estimate: ratio, low: ratio, high: ratio };
+        (Worse::of(&ratio, terms.direction, Loss::OfOld), ratio)
+    };
+    let is_beyond = |reference: f64, value: f64| {
+        reference > 0.0
+            && value >= 0.0
+            && Extent::of(worse_than(reference, value).0, terms.margin) == Extent::Beyond
+    };
+    let all: Vec<f64> =
+        history.accepted.iter().chain(&history.apart).map(|one| one.value).collect();
+    let (mut reference, mut newest) = (all[0], 0);
+    for value in &all[1..] {
+        if is_beyond(reference, *value) {
+            newest += 1;
+        } else {
+            (reference, newest) = (*value, 0);
+        }
+    }
+    judged.reference = Some(reference);
+    let newest = newest + 1;
+    if reference <= 0.0 || value < 0.0 {
+        let limits = if reference.is_finite() { reference } else { f64::NAN };
+        around_zero(&mut judged, value, limits, limits, terms.direction);
+        return ByHistory { result: judged, newest };
+    }
+    let (worse, ratio) = worse_than(reference, value);
+    judged.ratio = Some(ratio);
+    judged.outcome = Extent::of(worse, terms.margin).outcome();
+    let is_still = judged.outcome == GateOutcome::Fail && newest > 1;
+    judged.reason = if is_still {
+        GateReason::StillWorse { at_least: worse.estimate, newest, since: None }
+    } else if worse.estimate > 0.0 {
+        GateReason::ExactlyWorse { by: worse.estimate }
     } else {
-        let sample = Sample::new(level.to_vec()).ok();
-        sample.and_then(|sample| predict(&sample, confidence)).map(|predicted| predicted.interval)
+        GateReason::NoWorse { than: Earlier::LastValue }
     };
-    let Some(Interval { estimate, low, high }) = interval else {
-        return judged(GateOutcome::Inconclusive, GateReason::NoNumbers);
-    };
-    let inside = match direction {
+    let newest = if judged.outcome == GateOutcome::Fail { newest } else { 1 };
+    ByHistory { result: judged, newest }
+}
+
+/// Where there is no ratio, a value passes if the level may well give it.
+fn around_zero(judged: &mut GateResult, value: f64, low: f64, high: f64, direction: Direction) {
+    let is_no_worse = match direction {
         Direction::Lower => value <= high,
         Direction::Higher => value >= low,
     };
-    let reference = Some(estimate);
-    if estimate <= 0.0 || high <= 0.0 || value < 0.0 {
-        let (outcome, reason) = if inside {
-            (GateOutcome::Pass, GateReason::NoWorse { than: Earlier::Level })
-        } else {
-            (GateOutcome::Inconclusive, GateReason::WorseAroundZero)
-        };
-        return GateResult { reference, ..judged(outcome, reason) };
-    }
-    let ratio = RatioInterval {
-        estimate: value / estimate,
-        low: value / high,
-        high: if low > 0.0 { value / low } else { f64::INFINITY },
-    };
-    let worse = Worse::of(&ratio, direction, Loss::OfOld);
-    let resolves = match direction {
-        Direction::Lower => high / estimate - 1.0,
-        Direction::Higher => 1.0 - low.max(0.0) / estimate,
-    };
-    let beyond = Extent::of(worse, margin).outcome();
-    let (outcome, reason) = if exact {
-        let reason = if worse.estimate > 0.0 {
-            GateReason::ExactlyWorse { by: worse.estimate }
-        } else {
-            GateReason::NoWorse { than: Earlier::LastValue }
-        };
-        (beyond, reason)
-    } else if inside
-        && let Some(doubt) = doubt_of_newest(value, level, direction, margin, confidence)
-            .or_else(|| doubt_of_pending(value, level, pending?, direction, margin))
-    {
-        (GateOutcome::Inconclusive, doubt)
-    } else if inside {
-        (GateOutcome::Pass, GateReason::OfItsLevel { resolves })
+    (judged.outcome, judged.reason) = if is_no_worse {
+        (GateOutcome::Pass, GateReason::NoWorse { than: Earlier::Level })
     } else {
-        let perhaps_within_margin = beyond == GateOutcome::Inconclusive;
-        (beyond, GateReason::WorseThanLevel { at_least: worse.low, perhaps_within_margin })
+        (GateOutcome::Inconclusive, GateReason::WorseAroundZero)
     };
-    GateResult {
-        reference,
-        ratio: Some(ratio),
-        resolves: Some(resolves).filter(|_| !exact),
-        ..judged(outcome, reason)
-    }
 }
 
-/// Newest values that are looked at for being of another level; a change is found within fewer.
-const NEWEST: usize = 32;
+/// How much more would decide.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Settled {
+    /// So many more values.
+    values: Option<u64>,
+    /// So many runs of the last value.
+    runs: Option<u64>,
+}
 
-/// Says why a value proves nothing that the level may well give: the newest values gave it, and they are themselves
-/// worse than those before them may give, by more than the margin. What failed was added to the history, and must
-/// not make the same pass from then on; whether it is a new level, the search for changes finds out.
-fn doubt_of_newest(
-    value: f64,
-    level: &[f64],
-    direction: Direction,
-    margin: f64,
-    confidence: f64,
-) -> Option<GateReason> {
-    let first = level.len().saturating_sub(NEWEST).max(FEWEST);
-    (first..level.len()).find_map(|start| {
-        let (before, newest) = level.split_at(start);
-        let sample = Sample::new(before.to_vec()).ok()?;
-        let Interval { low, high, .. } = predict(&sample, confidence)?.interval;
-        // By how much a value is worse than those before may give.
-        let least = |value: f64| match direction {
-            Direction::Lower => value / high - 1.0,
-            Direction::Higher => 1.0 - value / low,
+impl Settled {
+    /// Reckons with a width of `c sqrt(1 / k + 1 / n)` for `k` new and `n` earlier values, of which as much is the
+    /// error within a value as its runs tell, and with the estimate staying as it is.
+    fn of(
+        worse: Worse,
+        found: Found,
+        accepted: &[Value],
+        value: Value,
+        runs: u32,
+        terms: &StandingTerms,
+    ) -> Self {
+        let distance = (terms.margin - worse.estimate).abs();
+        let is_within = worse.estimate <= terms.margin;
+        let width =
+            if is_within { worse.high - worse.estimate } else { worse.estimate - worse.low };
+        let (k, n) = (found.newest as f64, accepted.len() as f64);
+        let c = width / (1.0 / k + 1.0 / n).sqrt();
+        let whole = |count: f64| {
+            Some(count.ceil())
+                .filter(|count| *count >= 1.0 && *count <= MOST)
+                .map(|whole| u64::from(becalm_stats::whole::count(whole)))
         };
-        let is_news = |value: f64| low > 0.0 && least(value) > margin + ROUNDING;
-        let are_news = is_news(value) && newest.iter().all(|&value| is_news(value));
-        let (at_least, newest) = (least(value), newest.len());
-        are_news.then_some(GateReason::PerhapsNewLevel { at_least, newest })
-    })
-}
-
-/// Says the same where those before are too few to say what they may give, but the search for changes has found one
-/// that is not confirmed yet: the value and the newest ones are each worse than all before, by more than the margin.
-fn doubt_of_pending(
-    value: f64,
-    level: &[f64],
-    pending: usize,
-    direction: Direction,
-    margin: f64,
-) -> Option<GateReason> {
-    let (before, newest) = level.split_at_checked(pending)?;
-    let worst = match direction {
-        Direction::Lower => before.iter().copied().reduce(f64::max)?,
-        Direction::Higher => before.iter().copied().reduce(f64::min)?,
-    };
-    let least = |value: f64| match direction {
-        Direction::Lower => value / worst - 1.0,
-        Direction::Higher => 1.0 - value / worst,
-    };
-    let is_news = |value: f64| worst > 0.0 && least(value) > margin + ROUNDING;
-    let are_news = is_news(value) && newest.iter().all(|&value| is_news(value));
-    are_news.then(|| GateReason::PerhapsNewLevel { at_least: least(value), newest: newest.len() })
+        let share = (distance / c).powi(2);
+        let values = (share > 1.0 / n).then(|| 1.0 / (share - 1.0 / n) - k).and_then(whole);
+        // What the runs of a value say of its own error, in the unit of `c`.
+        let z = normal::quantile(f64::midpoint(1.0, terms.confidence));
+        let own = value.error.filter(|_| runs > 1 && found.newest == 1).map(|error| {
+            let error = z * error / value.value;
+            let between = (c * c - error * error).max(0.0);
+            let left = distance * distance - between - c * c / n;
+            error * error * f64::from(runs) / left
+        });
+        let runs = own.filter(|count| *count > f64::from(runs)).and_then(whole);
+        Self { values, runs }
+    }
 }
 
 #[cfg(test)]
@@ -170,113 +295,188 @@ mod tests {
 
     use super::*;
 
-    fn stable(values: &[f64]) -> Level<'_> {
-        Level { values, pending: None }
-    }
-
-    #[test]
-    fn a_pending_change_after_few_values_is_doubted_too() {
-        let mut all: Vec<f64> = (0..9).map(|i| 9.0 + 0.6 * f64::from(i)).collect();
-        all.extend([26.0, 37.0, 31.0, 29.0, 33.0, 28.0, 35.0]);
-        let values = all.clone();
-        let judge = |value, pending| {
-            let level = Level { values: &values, pending };
-            against_level(series(), value, level, false, Direction::Lower, 0.01, 0.95).outcome
-        };
-        assert_eq!(judge(30.0, None), GateOutcome::Pass, "as wide as the level is");
-        assert_eq!(judge(30.0, Some(9)), GateOutcome::Inconclusive);
-        assert_eq!(judge(11.0, Some(9)), GateOutcome::Pass, "it is as those before");
-        all.push(10.0);
-        let level = Level { values: &all, pending: Some(9) };
-        let found = against_level(series(), 30.0, level, false, Direction::Lower, 0.01, 0.95);
-        assert_eq!(found.outcome, GateOutcome::Pass, "one of the newest is no worse");
-    }
-
     fn series() -> GateSeries {
         let (benchmark, metric) = ("a".to_owned(), "t".to_owned());
         GateSeries { benchmark, metric, unit: Unit::Second, parameters: BTreeMap::new() }
     }
 
+    fn values(all: &[f64]) -> Vec<Value> {
+        all.iter().map(|&value| Value { value, error: None }).collect()
+    }
+
+    /// Noise of up to 2 around 101, the same every time.
     fn level(n: usize) -> Vec<f64> {
         (0..n).map(|i| 100.0 + ((i * 7919 + 13) % 101) as f64 / 50.0).collect()
     }
 
+    const TERMS: StandingTerms =
+        StandingTerms { direction: Direction::Lower, margin: 0.04, confidence: 0.95 };
+
+    fn judge(accepted: &[f64], value: f64, terms: &StandingTerms) -> GateResult {
+        let history = History { accepted: values(accepted), ..History::default() };
+        let measured = Measured { value: Value { value, error: None }, runs: 1, exact: false };
+        against_level(series(), measured, &history, terms).result
+    }
+
     #[track_caller]
     fn check(value: f64, n: usize, direction: Direction, expected: GateOutcome) -> GateResult {
-        let result =
-            against_level(series(), value, stable(&level(n)), false, direction, 0.02, 0.95);
+        let result = judge(&level(n), value, &StandingTerms { direction, ..TERMS });
         assert_eq!(result.outcome, expected, "{result:?}");
         result
     }
 
     #[test]
-    fn a_value_is_judged_by_its_level() {
-        for n in [10, 20, 60, 200] {
-            let result = check(101.5, n, Direction::Lower, GateOutcome::Pass);
+    fn the_interval_of_a_value_decides() {
+        for n in [20, 60, 200] {
+            let result = check(101.0, n, Direction::Lower, GateOutcome::Pass);
             assert!(matches!(result.reason, GateReason::OfItsLevel { .. }), "{result:?}");
-            let _ = check(110.0, n, Direction::Lower, GateOutcome::Fail);
+            let _ = check(112.0, n, Direction::Lower, GateOutcome::Fail);
             let _ = check(90.0, n, Direction::Lower, GateOutcome::Pass);
             let _ = check(90.0, n, Direction::Higher, GateOutcome::Fail);
-            let _ = check(110.0, n, Direction::Higher, GateOutcome::Pass);
+            let _ = check(112.0, n, Direction::Higher, GateOutcome::Pass);
         }
-        let between = check(102.8, 200, Direction::Lower, GateOutcome::Inconclusive);
-        let perhaps = matches!(
-            between.reason,
-            GateReason::WorseThanLevel { perhaps_within_margin: true, .. }
-        );
-        assert!(perhaps, "{between:?}");
         let few = check(200.0, 7, Direction::Lower, GateOutcome::Inconclusive);
         assert_eq!(few.by, GateBy::History { earlier: 7, missing: Some(3) });
     }
 
     #[test]
-    fn what_the_newest_values_gave_proves_nothing_while_they_are_news_themselves() {
-        let judge = |newest: &[f64], value: f64| {
-            let all = [&level(15), newest].concat();
-            against_level(series(), value, stable(&all), false, Direction::Lower, 0.02, 0.95)
-        };
-        for n in 1..6 {
-            let worse = vec![270.0; n];
-            let found = judge(&worse, 269.0);
+    fn what_the_interval_does_not_decide_is_undecided_and_says_what_would() {
+        // A pass at a margin that is finer than the noise would say more than anybody knows.
+        let fine = StandingTerms { margin: 0.005, ..TERMS };
+        for value in [100.9, 101.5, 102.2] {
+            let found = judge(&level(60), value, &fine);
             assert_eq!(found.outcome, GateOutcome::Inconclusive, "{found:?}");
-            let is_doubt = matches!(found.reason, GateReason::PerhapsNewLevel { .. });
-            assert!(is_doubt, "{found:?}");
-            assert_eq!(judge(&worse, 101.0).outcome, GateOutcome::Pass);
+            let ratio = found.ratio.unwrap();
+            assert!(ratio.low - 1.0 <= 0.005 && ratio.high - 1.0 > 0.005, "{ratio:?}");
+            let GateReason::Unresolved { at_most, newest: 1, values, .. } = found.reason else {
+                panic!("{found:?}")
+            };
+            assert!(at_most.unwrap() > 0.005);
+            assert!(values.is_none_or(|values| (1..500).contains(&values)), "{values:?}");
         }
-        // One bad day among good ones is noise of the series.
-        assert_eq!(judge(&[270.0, 101.0], 269.0).outcome, GateOutcome::Pass);
-        assert_eq!(judge(&[270.0], 5000.0).outcome, GateOutcome::Fail);
-        // Better values are no reason for doubt.
-        assert_eq!(judge(&[20.0, 20.0], 20.0).outcome, GateOutcome::Pass);
+        let found = judge(&level(60), 100.9, &fine);
+        assert!(
+            matches!(found.reason, GateReason::Unresolved { values: Some(_), .. }),
+            "{found:?}"
+        );
     }
 
     #[test]
-    fn what_is_exact_is_compared_with_the_last_value() {
-        let judge = |value| {
-            against_level(
-                series(),
-                value,
-                stable(&[50.0, 100.0]),
-                true,
-                Direction::Lower,
-                0.02,
-                0.95,
-            )
+    fn runs_inside_a_value_tell_its_error() {
+        let history = History {
+            accepted: level(60)
+                .into_iter()
+                .map(|value| Value { value, error: Some(0.5) })
+                .collect(),
+            ..History::default()
         };
-        assert_eq!(judge(100.0).outcome, GateOutcome::Pass);
-        assert_eq!(judge(102.0).outcome, GateOutcome::Pass);
-        assert_eq!(judge(103.0).outcome, GateOutcome::Fail);
-        let none = against_level(series(), 1.0, stable(&[]), true, Direction::Lower, 0.02, 0.95);
+        let judge = |error: f64, runs: u32| {
+            let value = Value { value: 101.5, error: Some(error) };
+            against_level(series(), Measured { value, runs, exact: false }, &history, &TERMS).result
+        };
+        assert_eq!(judge(0.5, 10).outcome, GateOutcome::Pass);
+        let few = judge(5.0, 3);
+        assert_eq!(few.outcome, GateOutcome::Inconclusive, "{few:?}");
+        let GateReason::Unresolved { runs: Some(runs), .. } = few.reason else { panic!("{few:?}") };
+        assert!((10..1000).contains(&runs), "{runs}");
+    }
+
+    #[test]
+    fn what_failed_fails_until_it_is_back_and_is_never_what_others_are_compared_with() {
+        let mut history = level(20);
+        for n in 0..40 {
+            let found = judge(&history, 110.0, &TERMS);
+            assert_eq!(found.outcome, GateOutcome::Fail, "{n}: {found:?}");
+            let is_still =
+                matches!(found.reason, GateReason::StillWorse { newest, .. } if newest == n + 1);
+            assert!(n == 0 || is_still, "{found:?}");
+            history.push(110.0 + (n % 3) as f64);
+        }
+        // Back on the level the first time may be chance after one that failed, but not after many.
+        let found = judge(&history, 101.0, &TERMS);
+        assert_eq!(found.outcome, GateOutcome::Pass, "{found:?}");
+        history.push(101.0);
+        assert_eq!(judge(&history, 101.5, &TERMS).outcome, GateOutcome::Pass);
+        assert_eq!(judge(&history, 110.0, &TERMS).outcome, GateOutcome::Fail);
+    }
+
+    #[test]
+    fn values_of_the_same_commit_are_judged_together() {
+        let accepted = level(60);
+        let history = |own: &[f64]| History {
+            accepted: values(&accepted),
+            own: values(own),
+            ..History::default()
+        };
+        let judge = |own: &[f64]| {
+            let measured =
+                Measured { value: Value { value: 103.9, error: None }, runs: 1, exact: false };
+            let terms = StandingTerms { margin: 0.02, ..TERMS };
+            against_level(series(), measured, &history(own), &terms)
+        };
+        assert_eq!(judge(&[]).result.outcome, GateOutcome::Inconclusive);
+        let together = judge(&[104.1, 103.8, 104.2, 104.0, 103.9]);
+        assert_eq!((together.result.outcome, together.newest), (GateOutcome::Fail, 6));
+    }
+
+    #[test]
+    fn what_came_after_a_change_that_nobody_accepted_is_judged_as_a_whole() {
+        let apart: Vec<f64> = level(30).iter().map(|value| value + 7.0).collect();
+        let history =
+            History { accepted: values(&level(40)), apart: values(&apart), ..History::default() };
+        let judge = |value| {
+            let measured = Measured { value: Value { value, error: None }, runs: 1, exact: false };
+            against_level(series(), measured, &history, &TERMS).result
+        };
+        assert_eq!(judge(108.0).outcome, GateOutcome::Fail);
+        assert_eq!(judge(101.0).outcome, GateOutcome::Pass, "it is back");
+    }
+
+    #[test]
+    fn a_level_that_was_just_accepted_has_the_noise_of_the_one_before() {
+        let history = History {
+            accepted: values(&[111.0]),
+            before: values(&level(60)),
+            ..History::default()
+        };
+        let judge = |value: f64, history: &History| {
+            let measured = Measured { value: Value { value, error: None }, runs: 1, exact: false };
+            let terms = StandingTerms { margin: 0.05, ..TERMS };
+            against_level(series(), measured, history, &terms).result
+        };
+        let found = judge(110.5, &history);
+        assert_eq!(found.outcome, GateOutcome::Pass, "{found:?}");
+        assert_eq!(found.by, GateBy::History { earlier: 1, missing: None });
+        assert_eq!(judge(125.0, &history).outcome, GateOutcome::Fail);
+        // One value does not tell where the level is.
+        assert_eq!(judge(115.0, &history).outcome, GateOutcome::Inconclusive);
+        let alone = History { before: Vec::new(), ..history };
+        assert_eq!(judge(110.5, &alone).by, GateBy::History { earlier: 1, missing: Some(9) });
+    }
+
+    #[test]
+    fn what_is_exact_is_compared_with_the_last_value_that_passed() {
+        let judge = |all: &[f64], value| {
+            let history = History { accepted: values(all), ..History::default() };
+            let measured = Measured { value: Value { value, error: None }, runs: 1, exact: true };
+            let terms = StandingTerms { margin: 0.02, ..TERMS };
+            against_level(series(), measured, &history, &terms).result
+        };
+        assert_eq!(judge(&[50.0, 49.0], 49.0).outcome, GateOutcome::Pass);
+        assert_eq!(judge(&[100.0], 102.0).outcome, GateOutcome::Pass);
+        assert_eq!(judge(&[100.0], 103.0).outcome, GateOutcome::Fail);
+        let still = judge(&[100.0, 103.0, 103.0], 103.0);
+        assert_eq!(still.outcome, GateOutcome::Fail);
+        assert!(matches!(still.reason, GateReason::StillWorse { newest: 3, .. }), "{still:?}");
+        assert_eq!(judge(&[100.0, 103.0, 101.0], 101.0).outcome, GateOutcome::Pass);
+        let none = judge(&[], 1.0);
         assert_eq!(none.by, GateBy::History { earlier: 0, missing: Some(1) });
     }
 
     #[test]
     fn around_zero_there_is_no_ratio() {
-        let judge = |value| {
-            against_level(series(), value, stable(&[0.0; 12]), false, Direction::Lower, 0.02, 0.95)
-        };
-        assert_eq!(judge(0.0).outcome, GateOutcome::Pass);
-        assert_eq!(judge(1.0).outcome, GateOutcome::Inconclusive);
+        assert_eq!(judge(&[0.0; 12], 0.0, &TERMS).outcome, GateOutcome::Pass);
+        assert_eq!(judge(&[0.0; 12], 1.0, &TERMS).outcome, GateOutcome::Inconclusive);
     }
 
     #[test]

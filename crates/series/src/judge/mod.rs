@@ -1,16 +1,22 @@
 //! What a gate lets through: results against rules.
 //!
 //! `rules.rs` is `[gate]` of `becalm.toml`; `comparison.rs` the one judge of two sides, `level.rs` that of one side by
-//! the level of its series. `interleaved.rs`, `history.rs` and `changes.rs` judge a record of several sides, a record
+//! the level of its series: `accepted.rs` says which level that is, `standing.rs` what failed since, `elsewhere.rs` what
+//! does not count. `interleaved.rs`, `history.rs` and `changes.rs` judge a record of several sides, a record
 //! of one side and the changes of a history for `becalm gate`; `ci.rs` judges a job.
 
+mod accepted;
 mod changes;
 pub mod ci;
 mod comparison;
+mod elsewhere;
 mod history;
 mod interleaved;
 mod level;
+#[cfg(test)]
+mod replay;
 mod rules;
+mod standing;
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
 use becalm_model::history::EntryId;
@@ -22,8 +28,9 @@ pub use changes::judge_changes;
 pub use comparison::{Basis, Compared, Extent, Judged, Loss, Policy, Worse, judge};
 pub use history::{MeasuredSide, judge_by_history};
 pub use interleaved::judge_interleaved;
-pub use level::{against_level, against_limit};
+pub use level::{ByHistory, History, Measured, against_level, against_limit};
 pub use rules::{Limit, LimitError, Rule, Rules};
+pub use standing::{Found, Standing, StandingTerms, Value};
 
 use crate::follow::ChangeTerms;
 
@@ -37,8 +44,8 @@ pub struct GateTerms {
     pub branch: String,
     /// Confidence of all intervals from the history together.
     pub confidence: f64,
-    /// How many of the last runs of a series a change is among, to count.
-    pub last: usize,
+    /// Changes before so many last values of a series count as accepted; none of them if nobody says.
+    pub last: Option<usize>,
     /// When a change of level is one.
     pub changes: ChangeTerms,
     /// The present time, in seconds since the Unix epoch.

@@ -27,7 +27,7 @@ pub(super) fn compressed(document: &str) -> Vec<u8> {
 pub(super) fn add(
     database: &mut dyn Database,
     entry: &NewEntry,
-    document: Vec<u8>,
+    document: Option<Vec<u8>>,
 ) -> Result<Added, StoreError> {
     let known = database
         .query("SELECT id FROM entries WHERE content = $1", &[entry.content.clone().into()])?;
@@ -80,11 +80,13 @@ pub(super) fn add(
         ],
     )?;
     let id = rows.first().and_then(|row| row.int(0)).ok_or_else(|| damaged(database, "entries"))?;
-    let size = i64::try_from(document.len()).expect("memory is smaller");
-    database.execute(
-        "INSERT INTO documents (entry, size, document) VALUES ($1, $2, $3)",
-        &[id.into(), size.into(), document.into()],
-    )?;
+    if let Some(document) = document {
+        let size = i64::try_from(document.len()).expect("memory is smaller");
+        database.execute(
+            "INSERT INTO documents (entry, size, document) VALUES ($1, $2, $3)",
+            &[id.into(), size.into(), document.into()],
+        )?;
+    }
     let values = points.len();
     let count = i64::try_from(points.len()).expect("memory is smaller");
     database.execute(

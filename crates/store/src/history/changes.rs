@@ -16,12 +16,13 @@ pub(super) fn of(
     database: &mut dyn Database,
     series: &[SeriesId],
 ) -> Result<Vec<Vec<StoredChange>>, StoreError> {
+    let reason = reason(database, "r.")?;
     let rows = database.query_among(
-        "SELECT c.series, c.entry, c.last_before, c.level_before, c.level_after, c.ratio, c.ratio_low, \
-         c.ratio_high, c.confirmed, c.seen_entry, c.seen_time, r.author, r.dismissed, r.decided \
+        &format!("SELECT c.series, c.entry, c.last_before, c.level_before, c.level_after, c.ratio, c.ratio_low, \
+         c.ratio_high, c.confirmed, c.seen_entry, c.seen_time, r.author, r.dismissed, r.decided, {reason} \
          FROM changes c JOIN entries e ON e.id = c.entry \
          LEFT JOIN reviews r ON r.series = c.series AND r.entry = c.entry \
-         WHERE c.series IN {ids} ORDER BY e.at_time, e.id",
+         WHERE c.series IN {{ids}} ORDER BY e.at_time, e.id"),
         series.iter().map(|one| one.0),
     )?;
     let mut found: HashMap<i64, Vec<StoredChange>> = HashMap::new();
@@ -31,15 +32,52 @@ pub(super) fn of(
     Ok(series.iter().map(|one| found.get(&one.0).cloned().unwrap_or_default()).collect())
 }
 
+/// Returns everything that was decided in series, whether there is a change at the entry or not.
+pub(super) fn reviews(
+    database: &mut dyn Database,
+    series: &[SeriesId],
+) -> Result<Vec<Vec<(EntryId, Review)>>, StoreError> {
+    let reason = reason(database, "")?;
+    let rows = database.query_among(
+        &format!(
+            "SELECT series, entry, author, dismissed, decided, {reason} FROM reviews \
+             WHERE series IN {{ids}} ORDER BY series, entry"
+        ),
+        series.iter().map(|one| one.0),
+    )?;
+    let rows = all(database, "reviews", &rows, |row| {
+        Some((row.int(0)?, (EntryId(row.int(1)?), review_of(row, 2)?)))
+    })?;
+    let mut found: HashMap<i64, Vec<(EntryId, Review)>> = HashMap::new();
+    for (series, review) in rows {
+        found.entry(series).or_default().push(review);
+    }
+    Ok(series.iter().map(|one| found.remove(&one.0).unwrap_or_default()).collect())
+}
+
+/// Returns the column with the reason why a change was acknowledged, which tables that are only read may not have yet.
+fn reason(database: &mut dyn Database, table: &str) -> Result<String, StoreError> {
+    let since = 2;
+    Ok(if database.version()? < since {
+        "CAST(NULL AS TEXT) AS reason".to_owned()
+    } else {
+        format!("{table}reason")
+    })
+}
+
+/// Reads a decision from four columns: author, why it was dismissed, when, and why it was acknowledged.
+fn review_of(row: &Row, at: usize) -> Option<Review> {
+    let (by, time) = row.text(at).zip(row.real(at + 2))?;
+    let text = |at: usize| row.text(at).map(str::to_owned);
+    let decision = match text(at + 1) {
+        Some(reason) => Decision::Dismissed { reason },
+        None => Decision::Acknowledged { reason: text(at + 3) },
+    };
+    Some(Review { decision, by: by.to_owned(), time })
+}
+
 fn change(row: &Row) -> Option<(i64, StoredChange)> {
-    let review = row.text(11).zip(row.real(13)).map(|(by, time)| Review {
-        decision: match row.text(12) {
-            Some(reason) => Decision::Dismissed { reason: reason.to_owned() },
-            None => Decision::Acknowledged,
-        },
-        by: by.to_owned(),
-        time,
-    });
+    let review = review_of(row, 11);
     let change = StoredChange {
         entry: EntryId(row.int(1)?),
         last_before: EntryId(row.int(2)?),
@@ -153,18 +191,19 @@ pub(super) fn review(
     }
     database.execute("DELETE FROM reviews WHERE series = $1 AND entry = $2", &place)?;
     let Some(review) = review else { return Ok(()) };
-    let dismissed = match &review.decision {
-        Decision::Acknowledged => None,
-        Decision::Dismissed { reason } => Some(reason.clone()),
+    let (dismissed, reason) = match &review.decision {
+        Decision::Acknowledged { reason } => (None, reason.clone()),
+        Decision::Dismissed { reason } => (Some(reason.clone()), None),
     };
     database.execute(
-        "INSERT INTO reviews (series, entry, dismissed, author, decided) VALUES ($1, $2, $3, $4, $5)",
+        "INSERT INTO reviews (series, entry, dismissed, author, decided, reason) VALUES ($1, $2, $3, $4, $5, $6)",
         &[
             series.0.into(),
             entry.0.into(),
             dismissed.into(),
             review.by.clone().into(),
             review.time.into(),
+            reason.into(),
         ],
     )?;
     Ok(())

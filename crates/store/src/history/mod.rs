@@ -11,7 +11,7 @@ use becalm_model::history::{
     Entry, EntryId, Point, Pruned, Review, Series, SeriesId, StoredChange,
 };
 
-use crate::database::{Database, Purpose, check_version, migrate, within};
+use crate::database::{Database, Purpose, READABLE, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
 use crate::found::{Found, Prune, Seen, Snapshot};
@@ -38,7 +38,7 @@ pub fn open(place: &HistoryLocation, access: Access) -> Result<Store, StoreError
     let migrations = database.migrations();
     match access {
         Access::Write => migrate(&mut *database, migrations)?,
-        Access::Read => check_version(&mut *database, migrations)?,
+        Access::Read => check_version(&mut *database, migrations, READABLE)?,
     }
     Ok(Store { database })
 }
@@ -60,8 +60,18 @@ impl Store {
 
     /// Adds an entry with its points and its document, or says which entry already is this one.
     pub fn add(&mut self, entry: &NewEntry) -> Result<Added, StoreError> {
-        let document = adding::compressed(&entry.document);
+        let document = entry.document.as_deref().map(adding::compressed);
         self.writing(|database| adding::add(database, entry, document))
+    }
+
+    /// Adds several entries in one transaction: all of them, or none.
+    pub fn add_all(&mut self, entries: &[NewEntry]) -> Result<Vec<Added>, StoreError> {
+        let documents: Vec<Option<Vec<u8>>> =
+            entries.iter().map(|entry| entry.document.as_deref().map(adding::compressed)).collect();
+        self.writing(|database| {
+            let all = entries.iter().zip(documents);
+            all.map(|(entry, document)| adding::add(database, entry, document)).collect()
+        })
     }
 
     /// Returns entries in the order of their place in time.
@@ -73,6 +83,11 @@ impl Store {
     /// entry, or if its document was pruned.
     pub fn document(&mut self, entry: EntryId) -> Result<Option<String>, StoreError> {
         reading::document(&mut *self.database, entry)
+    }
+
+    /// Returns the branches that have series, each with how many entries it has, by name.
+    pub fn branches(&mut self) -> Result<Vec<(String, u64)>, StoreError> {
+        reading::branches(&mut *self.database)
     }
 
     /// Returns series in the order of benchmark, metric, parameters, branch and fingerprint.
@@ -99,6 +114,7 @@ impl Store {
                 points: reading::points(database, series)?,
                 changes: changes::of(database, series)?,
                 detectors: changes::detectors(database, series)?,
+                reviews: changes::reviews(database, series)?,
                 seen: reading::seen(database, series)?,
             })
         })

@@ -32,6 +32,10 @@ pub(super) fn entries(
         values.push(branch.clone().into());
         conditions.push(format!("branch = ${}", values.len()));
     }
+    if let Some(fingerprint) = &filter.fingerprint {
+        values.push(fingerprint.clone().into());
+        conditions.push(format!("fingerprint = ${}", values.len()));
+    }
     if let Some(commit) = &filter.commit {
         let length = i64::try_from(commit.chars().count()).unwrap_or(i64::MAX);
         values.push(commit.clone().into());
@@ -51,11 +55,16 @@ pub(super) fn entries(
         statement = format!("{statement} WHERE {}", conditions.join(" AND "));
     }
     statement.push_str(" ORDER BY at_time DESC, id DESC");
-    if let Some(limit) = filter.limit {
+    // A tag is looked for among those that were read: databases differ in how they read JSON.
+    if let Some(limit) = filter.limit.filter(|_| filter.tag.is_none()) {
         statement = format!("{statement} LIMIT {limit}");
     }
     let rows = database.query(&statement, &values)?;
     let mut entries = all(database, "entries", &rows, entry)?;
+    if let Some(tag) = &filter.tag {
+        entries.retain(|entry| entry.tags.contains(tag));
+        entries.truncate(filter.limit.unwrap_or(usize::MAX));
+    }
     entries.reverse();
     Ok(entries)
 }
@@ -72,6 +81,17 @@ fn entry(row: &Row) -> Option<Entry> {
         facts: serde_json::from_str(row.text(7)?).ok()?,
         fingerprint: row.text(8)?.to_owned(),
         has_document: row.flag(9)?,
+    })
+}
+
+pub(super) fn branches(database: &mut dyn Database) -> Result<Vec<(String, u64)>, StoreError> {
+    let rows = database.query(
+        "SELECT branch, count(*) AS entries FROM entries WHERE branch IN (SELECT branch FROM series) \
+         GROUP BY branch ORDER BY branch",
+        &[],
+    )?;
+    all(database, "entries", &rows, |row| {
+        Some((row.text(0)?.to_owned(), u64::try_from(row.int(1)?).ok()?))
     })
 }
 
@@ -206,5 +226,5 @@ pub(super) fn packed(
 ) -> Result<Vec<(i64, Vec<PackedPoint>)>, StoreError> {
     let statement = "SELECT entry, packed FROM points WHERE entry IN {ids}";
     let rows = database.query_among(statement, entries)?;
-    all(database, "points", &rows, |row| Some((row.int(0)?, unpack(row.blob(1)?)?.collect())))
+    all(database, "points", &rows, |row| Some((row.int(0)?, unpack(row.blob(1)?)?)))
 }

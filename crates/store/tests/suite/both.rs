@@ -52,7 +52,7 @@ fn an_entry_comes_back_as_it_was_added(bench: &Bench) {
     let mut new = entry("1", 1000.0, 2.0);
     new.dirty = true;
     new.tags = vec!["b".into(), "a".into(), "b".into()];
-    new.document = "{\"text\": \"ä\\u0000\"}\n".repeat(10_000);
+    new.document = Some("{\"text\": \"ä\\u0000\"}\n".repeat(10_000));
     let id = added(&mut bench.open(), &new);
     let mut store = bench.open_for_reading();
     let entries = store.entries(&EntryFilter::default()).unwrap();
@@ -60,7 +60,7 @@ fn an_entry_comes_back_as_it_was_added(bench: &Bench) {
     assert_eq!((one.id, one.measured, &one.commit), (id, 1060.0, &new.commit));
     assert_eq!((one.branch.as_str(), one.dirty, one.has_document), ("main", true, true));
     assert_eq!((&one.tags, &one.facts), (&vec!["a".to_owned(), "b".to_owned()], &new.facts));
-    assert_eq!(store.document(id).unwrap(), Some(new.document));
+    assert_eq!(store.document(id).unwrap(), new.document);
     assert_eq!(store.document(EntryId(99)).unwrap(), None);
     let series = all_series(&mut store);
     let [series] = &series[..] else { panic!("{series:?}") };
@@ -299,7 +299,8 @@ fn a_change_keeps_when_it_was_seen_and_what_was_decided(bench: &Bench) {
     let changes = store.changes(&[series]).unwrap().remove(0);
     assert_eq!((&changes[0].review, changes[0].first_seen.time), (&Some(dismissed), 20.0));
 
-    let acknowledged = Review { decision: Decision::Acknowledged, by: String::new(), time: 12.0 };
+    let acknowledged =
+        Review { decision: Decision::Acknowledged { reason: None }, by: String::new(), time: 12.0 };
     store.review(series, ids[1], Some(&acknowledged)).unwrap();
     assert_eq!(store.changes(&[series]).unwrap()[0][0].review, Some(acknowledged));
     store.review(series, ids[1], None).unwrap();
@@ -320,7 +321,11 @@ fn a_change_that_moves_takes_along_what_was_decided(bench: &Bench) {
     let series = all_series(&mut store)[0].id;
     let one = change(ids[2], ids[1], 10.0);
     keep(&mut store, &[found_in(series, vec![one.clone()], None)]).unwrap();
-    let by = |by: &str| Review { decision: Decision::Acknowledged, by: by.into(), time: 11.0 };
+    let by = |by: &str| Review {
+        decision: Decision::Acknowledged { reason: None },
+        by: by.into(),
+        time: 11.0,
+    };
     store.review(series, ids[2], Some(&by("ada"))).unwrap();
     let moves = |from: EntryId, to: EntryId| {
         let changes = vec![StoredChange { first_seen: one.first_seen, ..change(to, from, 20.0) }];
@@ -406,7 +411,8 @@ fn other_facts_group_series_anew_and_lose_nothing(bench: &Bench) {
     let series = series[at].id;
     let found = found_in(series, vec![change(ids[4], ids[2], 1.0)], None);
     keep(&mut store, &[found]).unwrap();
-    let review = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 1.0 };
+    let review =
+        Review { decision: Decision::Acknowledged { reason: None }, by: "ada".into(), time: 1.0 };
     store.review(series, ids[4], Some(&review)).unwrap();
 
     assert_eq!(store.split().unwrap(), SPLIT);
@@ -484,7 +490,11 @@ fn entries_go_with_everything_of_theirs(bench: &Bench) {
         .unwrap()[0]
         .id;
     for at in [2, 4] {
-        let review = Review { decision: Decision::Acknowledged, by: "me".to_owned(), time: 1.0 };
+        let review = Review {
+            decision: Decision::Acknowledged { reason: None },
+            by: "me".to_owned(),
+            time: 1.0,
+        };
         store.review(sort, ids[at], Some(&review)).unwrap();
     }
     let prune = Prune { entries_before: Some(200.0), entries: vec![ids[4]], ..Prune::default() };

@@ -108,7 +108,7 @@ fn a_full_disk_loses_nothing_and_is_told() {
         let mut number = u64::from(kept) + 1;
         for _ in 0..2000 {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            write!(new.document, "{number:x}").unwrap();
+            write!(new.document.get_or_insert_default(), "{number:x}").unwrap();
         }
         match store.add(&new) {
             Ok(_) => kept += 1,

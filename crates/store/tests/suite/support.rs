@@ -58,7 +58,7 @@ pub(crate) fn entry(content: &str, time: f64, value: f64) -> NewEntry {
         dirty: false,
         tags: vec!["nightly".to_owned()],
         facts: facts("a"),
-        document: format!("{{\"content\": {content:?}}}\n"),
+        document: Some(format!("{{\"content\": {content:?}}}\n")),
         points: vec![point("sort", value)],
     }
 }

@@ -1,17 +1,20 @@
 //! The changes of the series of a history.
 
+use std::collections::{BTreeSet, HashSet};
+
 use becalm_model::Direction;
 use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
 use becalm_model::wire::{
     ChangeInHistoryDocument, ChangePointDocument, SpreadChangeDocument, SpreadInHistoryDocument,
 };
+use becalm_report::WORDS;
 use becalm_series::{Access, ChangeTerms, Followed, SeriesFilter, Store, follow, placed, rose};
 use becalm_stats::changes::{Change, Shift};
 
 use super::few::{self, Unchanged};
 use super::series::{find, sized};
 use super::{Args, Engine, Found, document, spread_document};
-use crate::commands::history::{Settings, now};
+use crate::commands::history::{Home, Settings, now};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -42,13 +45,25 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
             let values: Vec<f64> = points.iter().map(|point| point.value).collect();
             let found = find(&values, &args.finding);
             let changes = placed(&points, &found, now());
-            let followed = Followed { series, points, changes, spreads: found.spreads };
+            let spreads = found.spreads;
+            let followed = Followed { series, points, changes, spreads, decided: Vec::new() };
             documents.extend(documents_of(&followed, args));
         }
         return Ok(Found { series: count, too_few: None, changes: documents, spreads: Vec::new() });
     }
     warn_of_margins(&mut store, &settings, ui)?;
+    let home = Home::look()?;
+    let branches: BTreeSet<String> = series.iter().map(|one| one.key.branch.clone()).collect();
+    let mut left_out = HashSet::new();
+    for branch in branches {
+        let (more, note) = home.left_out(&mut store, &branch, args.side_branches)?;
+        left_out.extend(more);
+        if let Some(note) = note {
+            ui.say((WORDS.note)(&note));
+        }
+    }
     let terms = ChangeTerms {
+        left_out,
         margin: args.finding.margin,
         false_alarms: args.finding.false_alarms,
         configured: settings.changes.clone(),
@@ -87,7 +102,10 @@ fn warn_of_margins(store: &mut Store, settings: &Settings, ui: &Ui) -> Result<()
 }
 
 fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {
-    let dismissed = |stored: &StoredChange| matches!(&stored.review, Some(review) if review.decision != Decision::Acknowledged);
+    let dismissed = |stored: &StoredChange| {
+        let decision = stored.review.as_ref().map(|review| &review.decision);
+        matches!(decision, Some(Decision::Dismissed { .. }))
+    };
     followed
         .changes
         .iter()
@@ -132,11 +150,11 @@ fn one(followed: &Followed, change: &Change, stored: &StoredChange) -> ChangePoi
     let review = stored.review.as_ref();
     let reason = review.and_then(|review| match &review.decision {
         Decision::Dismissed { reason } => Some(reason.clone()),
-        Decision::Acknowledged => None,
+        Decision::Acknowledged { reason } => reason.clone(),
     });
     let word = match review.map(|review| &review.decision) {
         None => "open",
-        Some(Decision::Acknowledged) => "acknowledged",
+        Some(Decision::Acknowledged { .. }) => "acknowledged",
         Some(Decision::Dismissed { .. }) => "dismissed",
     };
     let history = ChangeInHistoryDocument {

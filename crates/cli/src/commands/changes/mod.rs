@@ -47,6 +47,12 @@ pub(crate) struct Args {
     /// Show only changes first reported since then: a date, or an age such as 90d
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<f64>,
+    /// Include entries of branches that were merged, instead of the first parents of merges alone
+    #[arg(long)]
+    side_branches: bool,
+    /// List only the N worst changes [default: all up to 100, else 30]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    limit: Option<u32>,
     /// Include changes that were dismissed
     #[arg(long)]
     dismissed: bool,
@@ -160,8 +166,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         changes,
         spreads,
     };
+    let limit = args.limit.map(|limit| limit as usize);
     ui.print_either(args.json, &document, |style| {
-        changes_text(&document, style, ui.table_width())
+        changes_text(&document, limit, style, ui.table_width())
     })?;
     // A history is listed; of one series it was asked whether it changed.
     let is_undecided = args.series.is_some() && too_few.is_some();

@@ -1,7 +1,9 @@
 //! `becalm changes acknowledge`, `dismiss` and `reopen`: what somebody decided about a change.
 
-use becalm_model::history::{ChangeId, Decision, Review};
-use becalm_series::SeriesFilter;
+use becalm_model::history::{ChangeId, Decision, EntryId, Review, StoredChange};
+use becalm_model::{Direction, counted};
+use becalm_series::{SeriesFilter, Store, follow, rose};
+use becalm_stats::changes::Change;
 use clap::Subcommand;
 
 use crate::commands::history::{Settings, StoreFlags, now};
@@ -9,14 +11,23 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// What to do with a change.
+/// What to do with changes.
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Accept a change as real and known: the list shows that, and `becalm gate` no longer fails
-    /// because of it
-    Acknowledge(About),
-    /// Declare that a change is not real or does not matter: only --dismissed lists it, and no gate
-    /// fails because of it
+    /// Accept changes as real and known, or the level from an entry on: the list shows that, and
+    /// `becalm gate` judges by the new level from there on
+    Acknowledge {
+        #[command(flatten)]
+        about: About,
+        /// Every open change for the worse of the history, confirmed or not
+        #[arg(long, conflicts_with = "changes", required_unless_present = "changes")]
+        all: bool,
+        /// Why
+        #[arg(long, value_name = "TEXT")]
+        reason: Option<String>,
+    },
+    /// Declare that changes are not real or do not matter: only --dismissed lists them, and no gate
+    /// fails because of them
     Dismiss {
         #[command(flatten)]
         about: About,
@@ -24,16 +35,16 @@ pub(super) enum Command {
         #[arg(long, value_name = "TEXT")]
         reason: String,
     },
-    /// Undo the decision about a change, so that it is open again
+    /// Undo the decision about changes, so that they are open again
     Reopen(About),
 }
 
-/// Which change, and who says something about it.
+/// Which changes, and who says something about them.
 #[derive(Debug, clap::Args)]
 pub(super) struct About {
-    /// The change, by its id in `becalm changes`: series and entry, such as 3@120
+    /// The changes, by their ids in `becalm changes`: series and entry, such as 3@120
     #[arg(value_name = "CHANGE")]
-    change: ChangeId,
+    changes: Vec<ChangeId>,
     /// Who decides [default: the name of the user]
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
@@ -43,7 +54,10 @@ pub(super) struct About {
 
 pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
     let (about, decision, word) = match command {
-        Command::Acknowledge(about) => (about, Some(Decision::Acknowledged), "acknowledged"),
+        Command::Acknowledge { about, reason, .. } => {
+            let reason = reason.clone();
+            (about, Some(Decision::Acknowledged { reason }), "acknowledged")
+        }
         Command::Dismiss { about, reason } => {
             (about, Some(Decision::Dismissed { reason: reason.clone() }), "dismissed")
         }
@@ -51,22 +65,74 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
     };
     let settings = Settings::read()?;
     let mut store = about.store.open_for_writing(&settings, ui)?;
-    let ChangeId { series, entry } = about.change;
+    let changes = match command {
+        Command::Acknowledge { all: true, .. } => open_changes(&mut store, &settings)?,
+        _ => about.changes.clone(),
+    };
+    if changes.is_empty() && !matches!(command, Command::Acknowledge { all: true, .. }) {
+        return Err(CommandError::usage("no change is named")
+            .hint("`becalm changes` lists them with their ids, such as 3@120"));
+    }
+    for change in &changes {
+        check(&mut store, *change, decision.as_ref())?;
+    }
+    let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
+    let time = now();
+    for ChangeId { series, entry } in &changes {
+        let review = decision.clone().map(|decision| Review { decision, by: by.clone(), time });
+        store.review(*series, *entry, review.as_ref())?;
+    }
+    if matches!(command, Command::Acknowledge { all: true, .. }) {
+        ui.print(&format!("{} {word}\n", counted(changes.len(), "change")))?;
+    } else {
+        for change in &changes {
+            ui.print(&format!("{change} is {word}\n"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Refuses what the history does not have. A level may be acknowledged from any entry on: a gate may fail before a change
+/// is found.
+fn check(
+    store: &mut Store,
+    change: ChangeId,
+    decision: Option<&Decision>,
+) -> Result<(), CommandError> {
     let absent = || {
-        CommandError::usage(format!("the history has no change {}", about.change))
+        CommandError::usage(format!("the history has no change {change}"))
             .hint("`becalm changes --dismissed` lists all changes")
     };
     let known = store.series(&SeriesFilter::default())?;
-    if !known.iter().any(|one| one.id == series) {
+    if !known.iter().any(|one| one.id == change.series) {
         return Err(absent());
     }
-    let changes = store.changes(&[series])?.pop().unwrap_or_default();
-    if !changes.iter().any(|change| change.entry == entry) {
-        return Err(absent());
+    let entries: Vec<EntryId> = if let Some(Decision::Acknowledged { .. }) = decision {
+        let points = store.points(&[change.series])?.pop().unwrap_or_default();
+        points.into_iter().map(|point| point.entry).collect()
+    } else {
+        let mut all = store.snapshot(&[change.series])?;
+        let changes = all.changes.pop().unwrap_or_default().into_iter().map(|one| one.entry);
+        // What was decided can be undone, whether the change is still found or not.
+        let reviews = all.reviews.pop().unwrap_or_default().into_iter().map(|(entry, _)| entry);
+        changes.chain(reviews.filter(|_| decision.is_none())).collect()
+    };
+    if entries.contains(&change.entry) { Ok(()) } else { Err(absent()) }
+}
+
+/// Returns every change for the worse that nobody decided about.
+fn open_changes(store: &mut Store, settings: &Settings) -> Result<Vec<ChangeId>, CommandError> {
+    let series = store.series(&SeriesFilter::default())?;
+    let followed = follow(store, series, &settings.change_terms(), true, now())?;
+    let mut found = Vec::new();
+    for one in &followed {
+        let is_open = |(change, stored): &&(Change, StoredChange)| {
+            let is_worse = rose(change, stored) == (one.series.key.direction == Direction::Lower);
+            stored.review.is_none() && is_worse
+        };
+        let series = one.series.id;
+        let open = one.changes.iter().filter(is_open);
+        found.extend(open.map(|(_, stored)| ChangeId { series, entry: stored.entry }));
     }
-    let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
-    let review = decision.map(|decision| Review { decision, by, time: now() });
-    store.review(series, entry, review.as_ref())?;
-    ui.print(&format!("{} is {word}\n", about.change))?;
-    Ok(Exit::Done)
+    Ok(found)
 }

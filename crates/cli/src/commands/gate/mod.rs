@@ -24,9 +24,10 @@ use crate::ui::Ui;
 ///
 /// A record of `becalm compare` is judged by its intervals: it fails if a whole interval exceeds
 /// the margin. A record of one side is judged by the history of the same benchmark on the same kind
-/// of machine: it fails if it is worse than its level allows by more than the margin. Without a
-/// record, becalm judges the open changes of the history; results that were cut off at their
-/// timeout at the newest commit are undecided. Exit code 0: within the rules; 1: not; 3: the data
+/// of machine: it passes if the interval of its change is within the margin, and fails if all of it
+/// is beyond, until `becalm changes acknowledge` accepts the level or it is back. Without a
+/// record, becalm judges the present level of each series by the one that was last accepted; results
+/// that were cut off at their timeout at the newest commit are undecided. Exit code 0: within the rules; 1: not; 3: the data
 /// do not allow a decision.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -36,7 +37,8 @@ pub(crate) struct Args {
     records: Vec<PathBuf>,
     #[command(flatten)]
     store: StoreFlags,
-    /// The branch whose history is used [default: the branch in becalm.toml, else main]
+    /// The branch whose history is used [default: the branch in becalm.toml, else the main branch
+    /// that git names, else the one that has the history]
     #[arg(long, value_name = "NAME")]
     branch: Option<String>,
     /// The commit that was measured: any name that git knows, or a name of your own [default: the
@@ -49,10 +51,13 @@ pub(crate) struct Args {
     /// Confidence of all intervals from the history together
     #[arg(long, value_name = "SHARE", value_parser = confidence, default_value = "95%")]
     confidence: f64,
-    /// Without a record: only changes among the last N points of a series
-    #[arg(long, value_name = "N", default_value_t = 30)]
+    /// Accept every change before the last N points of a series
+    #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
-    last: u32,
+    last: Option<u32>,
+    /// Count entries of branches that were merged, too, instead of the first parents of merges alone
+    #[arg(long)]
+    side_branches: bool,
     /// Let undecided results pass, with a warning
     #[arg(long)]
     allow_inconclusive: bool,
@@ -78,14 +83,25 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let file = SuiteFile::read_if_there()?;
     let gate = file.as_ref().map(|file| file.document.gate.clone()).unwrap_or_default();
     let mut rules = Rules::new(gate, args.margin);
+    let mut findings = Findings::default();
+    let branch = match &args.branch {
+        Some(branch) => branch.clone(),
+        None => branch_with_history(args, &settings, &mut findings)?,
+    };
+    let home = Home::look()?;
+    let mut changes = settings.change_terms();
+    if let Some(mut store) = args.store.open_if_there(&settings)? {
+        let (left_out, note) = home.left_out(&mut store, &branch, args.side_branches)?;
+        changes.left_out = left_out;
+        findings.notes.extend(note);
+    }
     let terms = GateTerms {
-        branch: args.branch.as_ref().unwrap_or(&settings.branch).clone(),
+        branch,
         confidence: args.confidence,
-        last: args.last as usize,
-        changes: settings.change_terms(),
+        last: args.last.map(|last| last as usize),
+        changes,
         now: now(),
     };
-    let mut findings = Findings::default();
     // Files of measurements that did not come to their end, and why.
     let mut broken_off = Vec::new();
     if args.records.is_empty() {
@@ -132,7 +148,6 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             }
         }
         if !new.is_empty() {
-            let home = Home::look()?;
             let of = EntryTerms {
                 commit: args.commit.clone(),
                 branch: Some(terms.branch.clone()),
@@ -165,6 +180,32 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ));
     }
     conclude(findings, args, ui)
+}
+
+/// Returns the branch to judge by if none is named: the main one, or if the history has nothing of it, the one that has
+/// most.
+fn branch_with_history(
+    args: &Args,
+    settings: &Settings,
+    findings: &mut Findings,
+) -> Result<String, CommandError> {
+    let main = settings.branch.clone();
+    if settings.is_branch_named {
+        return Ok(main);
+    }
+    let Some(mut store) = args.store.open_if_there(settings)? else { return Ok(main) };
+    let branches = store.branches()?;
+    let most = branches.iter().max_by_key(|(_, entries)| *entries);
+    match most {
+        Some((most, _)) if branches.iter().all(|(name, _)| *name != main) => {
+            let (branch, instead_of) = (most.clone(), main);
+            findings
+                .notes
+                .push(GateNote::BranchWithHistory { branch: branch.clone(), instead_of }.into());
+            Ok(branch)
+        }
+        _ => Ok(main),
+    }
 }
 
 /// Says why the session of a file did not finish, or not with all its subjects.

@@ -4,13 +4,14 @@ use becalm_model::counted;
 use std::path::PathBuf;
 
 use becalm_model::history::AtCommit;
-use becalm_model::history::{Commit, Entry, short_commit};
+use becalm_model::history::{Commit, Entry, EntryId, short_commit};
 use becalm_model::wire::HistoryDocument;
 use becalm_report::{WORDS, printable};
-use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, cut_off};
+use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, Store, cut_off};
 use clap::builder::NonEmptyStringValueParser;
 
-use super::{Content, Home, Settings, StoreFlags, content, measurements, moment};
+use super::asv_folder::AsvResults;
+use super::{Content, Home, Records, Settings, StoreFlags, content, measurements, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -43,6 +44,10 @@ pub(crate) struct Args {
     /// file]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     time: Option<f64>,
+    /// Whether whole records are kept beside their values [default: keep; drop for a folder of ASV
+    /// results of more than 64 MiB]
+    #[arg(long, value_name = "WHETHER", value_enum, hide_possible_values = true)]
+    records: Option<Records>,
     /// Format of the files [default: detected from their content]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
@@ -60,66 +65,65 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         time: args.time,
         tags: args.tags.clone(),
     };
-    // All are read before the first is added: a mistake in the last name is found in time.
-    let mut wanted: Vec<(String, AtCommit)> = Vec::new();
+    // All are read before the first is added: a mistake in the last name is found in time. Of a folder of ASV only the
+    // names are, because it may be larger than the memory.
+    let mut wanted: Vec<(String, Results)> = Vec::new();
     for path in &args.files {
         let name = path.display().to_string();
+        let is_asv = args.format.as_deref().is_none_or(|format| format == "asv");
+        if let Some(folder) = AsvResults::look(path)?.filter(|_| is_asv) {
+            refuse_one_place(args, &name, folder.len())?;
+            wanted.push((name, Results::Folder(folder)));
+            continue;
+        }
         let found = match content(path, args.format.as_deref(), ui)? {
             Content::Commits(commits) => commits,
             Content::Record(record) => measurements(*record),
         };
-        if found.len() > 1 && args.commit.is_some() {
-            return Err(CommandError::usage(format!(
-                "--commit names one commit, but {name} has results of {}",
-                found.len()
-            ))
-            .hint("without --commit, each result belongs to the commit that the file names"));
-        }
-        if found.len() > 1 && args.time.is_some() {
-            return Err(CommandError::usage(format!(
-                "--time sets the time of one commit, but {name} has results of {}",
-                found.len()
-            ))
-            .hint("without --time, each result has its own time"));
-        }
-        wanted.extend(found.into_iter().map(|one| (name.clone(), one)));
+        refuse_one_place(args, &name, found.len())?;
+        wanted.push((name, Results::Read(found)));
     }
-    let mut store = args.store.open_for_writing(&settings, ui)?;
-    let mut added = Vec::new();
-    let mut detached = false;
-    for (name, one) in &wanted {
-        let entry = home.entry(one, &terms, &settings.branch);
-        let cut_off = cut_off(&one.record);
-        for cut_off in &cut_off {
-            let why = (WORDS.reason)(&cut_off.reason());
-            ui.warn(format!("{name}: {}: {why}", printable(&cut_off.name())));
-        }
-        // That all of it was cut off is worth to be known, too.
-        if entry.points.is_empty() && cut_off.is_empty() {
-            ui.warn(format!("{name}: skipped, because it contains no value that could be kept"));
-            continue;
-        }
-        let is_here = !names_its_place(one);
-        detached |= home.is_detached() && is_here && args.branch.is_none() && one.branch.is_none();
-        let (id, values, but) = match store.add(&entry)? {
-            Added::New(id) => (id, entry.points.len(), ""),
-            Added::Completed(id, values) => {
-                (id, values, "; its others were already in the history")
+    let store = args.store.open_for_writing(&settings, ui)?;
+    let (home, terms) = (&home, &terms);
+    let mut adding = Adding {
+        store,
+        home,
+        terms,
+        settings: &settings,
+        args,
+        ui,
+        waiting: Vec::new(),
+        points: 0,
+        done: Done::default(),
+    };
+    for (name, results) in wanted {
+        match results {
+            Results::Read(all) => {
+                let records = args.records.unwrap_or(Records::Kept);
+                all.iter().try_for_each(|one| adding.take(&name, one, records))?;
             }
-            Added::Known(id) => {
-                let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
-                let there = store.entries(&filter)?.pop();
-                say_known(name, &entry, there.as_ref(), &terms, ui);
-                continue;
+            Results::Folder(folder) => {
+                let is_large = folder.bytes > LARGE;
+                let usual = if is_large { Records::Dropped } else { Records::Kept };
+                let records = args.records.unwrap_or(usual);
+                if is_large && args.records.is_none() {
+                    ui.say(format!(
+                        "{name} has more than {} MiB, so the history keeps its values and not its \
+                         records; --records keep keeps both",
+                        LARGE >> 20
+                    ));
+                }
+                for one in folder {
+                    adding.take(&name, &one?, records)?;
+                }
             }
-        };
-        added.push(id);
-        if !args.json {
-            ui.print_folded(&format!("added entry {id}: {}{but}\n", described(&entry, values)))?;
         }
     }
-    let needs_home = terms.commit.is_some() || !wanted.iter().all(|(_, one)| names_its_place(one));
-    if let Some(doubt) = home.doubt(&terms).filter(|_| needs_home && !added.is_empty()) {
+    adding.flush()?;
+    let Adding { mut store, done, .. } = adding;
+    let Done { added, detached, needs_home } = done;
+    let needs_home = terms.commit.is_some() || needs_home;
+    if let Some(doubt) = home.doubt(terms).filter(|_| needs_home && !added.is_empty()) {
         ui.warn(doubt);
     }
     if detached && !added.is_empty() {
@@ -136,6 +140,108 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ui.print_json(&document)?;
     }
     Ok(Exit::Done)
+}
+
+/// From how many bytes on a folder is large.
+const LARGE: u64 = 64 << 20;
+
+/// Values that are added in one transaction, about.
+const TOGETHER: usize = 50_000;
+
+/// The results of a file or folder.
+enum Results {
+    Read(Vec<AtCommit>),
+    Folder(AsvResults),
+}
+
+/// Refuses a commit or a time for results of several commits.
+fn refuse_one_place(args: &Args, name: &str, commits: usize) -> Result<(), CommandError> {
+    if commits > 1 && args.commit.is_some() {
+        return Err(CommandError::usage(format!(
+            "--commit names one commit, but {name} has results of {commits}"
+        ))
+        .hint("without --commit, each result belongs to the commit that the file names"));
+    }
+    if commits > 1 && args.time.is_some() {
+        return Err(CommandError::usage(format!(
+            "--time sets the time of one commit, but {name} has results of {commits}"
+        ))
+        .hint("without --time, each result has its own time"));
+    }
+    Ok(())
+}
+
+/// Entries while they are added: many in one transaction.
+struct Adding<'a> {
+    store: Store,
+    home: &'a Home,
+    terms: &'a EntryTerms,
+    settings: &'a Settings,
+    args: &'a Args,
+    ui: &'a Ui,
+    /// Entries that are not in the history yet, each with the file that it is of.
+    waiting: Vec<(String, NewEntry)>,
+    points: usize,
+    done: Done,
+}
+
+/// What was added.
+#[derive(Default)]
+struct Done {
+    added: Vec<EntryId>,
+    detached: bool,
+    needs_home: bool,
+}
+
+impl Adding<'_> {
+    fn take(&mut self, name: &str, one: &AtCommit, records: Records) -> Result<(), CommandError> {
+        let entry = self.home.entry_with(one, self.terms, &self.settings.branch, records);
+        let cut_off = cut_off(&one.record);
+        for cut_off in &cut_off {
+            let why = (WORDS.reason)(&cut_off.reason());
+            self.ui.warn(format!("{name}: {}: {why}", printable(&cut_off.name())));
+        }
+        self.done.needs_home |= !names_its_place(one);
+        // That all of it was cut off is worth to be known, too.
+        if entry.points.is_empty() && cut_off.is_empty() {
+            self.ui
+                .warn(format!("{name}: skipped, because it contains no value that could be kept"));
+            return Ok(());
+        }
+        let is_here = !names_its_place(one);
+        let has_branch = self.args.branch.is_some() || one.branch.is_some();
+        self.done.detached |= self.home.is_detached() && is_here && !has_branch;
+        self.points += entry.points.len();
+        self.waiting.push((name.to_owned(), entry));
+        if self.points < TOGETHER { Ok(()) } else { self.flush() }
+    }
+
+    /// Puts what waits into the history, and says what became of it.
+    fn flush(&mut self) -> Result<(), CommandError> {
+        let (names, entries): (Vec<String>, Vec<NewEntry>) = self.waiting.drain(..).unzip();
+        self.points = 0;
+        let all = self.store.add_all(&entries)?;
+        for ((name, entry), added) in names.iter().zip(&entries).zip(all) {
+            let (id, values, but) = match added {
+                Added::New(id) => (id, entry.points.len(), ""),
+                Added::Completed(id, values) => {
+                    (id, values, "; its others were already in the history")
+                }
+                Added::Known(id) => {
+                    let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
+                    let there = self.store.entries(&filter)?.pop();
+                    say_known(name, entry, there.as_ref(), self.terms, self.ui);
+                    continue;
+                }
+            };
+            self.done.added.push(id);
+            if !self.args.json {
+                let described = described(entry, values);
+                self.ui.print_folded(&format!("added entry {id}: {described}{but}\n"))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Says whether a file names the commit or time of its measurement.

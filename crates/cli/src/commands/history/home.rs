@@ -1,12 +1,28 @@
 //! The repository around becalm, and the entries of what was measured in it.
 
-use becalm_model::history::{AtCommit, Commit};
-use becalm_series::{Checkout, EntryTerms, NewEntry, new_entry};
-use becalm_session::Repository;
+use std::collections::HashSet;
+
+use becalm_model::history::{AtCommit, Commit, EntryId};
+use becalm_model::{GateNote, Note};
+use becalm_series::{
+    BranchCommits, Checkout, EntryFilter, EntryTerms, NewEntry, Place, Store, new_entry,
+};
+use becalm_session::{Lineage, Repository};
 
 use super::when::now;
 use crate::error::CommandError;
 use crate::records;
+
+/// Whether whole records are kept beside their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Records {
+    /// They are
+    #[value(name = "keep")]
+    Kept,
+    /// They are not: entries have values, commit and facts alone
+    #[value(name = "drop")]
+    Dropped,
+}
 
 /// The repository around becalm, as far as there is one.
 #[derive(Debug)]
@@ -61,18 +77,62 @@ impl Home {
         }
     }
 
+    /// Returns the entries of a branch whose commits are not on it, as git has it.
+    pub(crate) fn off_branch(
+        &self,
+        store: &mut Store,
+        branch: &str,
+    ) -> Result<Vec<(EntryId, Place)>, CommandError> {
+        let Some(lineage) = self.repository.as_ref().and_then(|git| git.lineage(branch)) else {
+            return Ok(Vec::new());
+        };
+        let Lineage { first_parents, all } = &lineage;
+        let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
+        Ok(BranchCommits { first_parents, all }.off_branch(&store.entries(&filter)?))
+    }
+
+    /// Returns the entries of a branch that do not count, and the note about them. Those of merged branches count if
+    /// `side_branches` is set.
+    pub(crate) fn left_out(
+        &self,
+        store: &mut Store,
+        branch: &str,
+        side_branches: bool,
+    ) -> Result<(HashSet<EntryId>, Option<Note>), CommandError> {
+        let mut off = self.off_branch(store, branch)?;
+        off.retain(|(_, place)| *place == Place::Lost || !side_branches);
+        let lost = off.iter().filter(|(_, place)| *place == Place::Lost).count();
+        let merged = off.len() - lost;
+        let branch = branch.to_owned();
+        let note = GateNote::OffBranch { branch, lost, merged }.into();
+        let note = Some(note).filter(|_| !off.is_empty());
+        Ok((off.into_iter().map(|(entry, _)| entry).collect(), note))
+    }
+
     fn find(&self, name: &str) -> Option<Commit> {
         self.repository.as_ref()?.committed(name)
     }
 
-    /// Makes the entry of a measurement. If it has no branch, it gets `branch`.
+    /// Makes the entry of a measurement with its record. If it has no branch, it gets `branch`.
     pub(crate) fn entry(&self, one: &AtCommit, terms: &EntryTerms, branch: &str) -> NewEntry {
+        self.entry_with(one, terms, branch, Records::Kept)
+    }
+
+    /// The same, and says whether the record is kept beside the values.
+    pub(crate) fn entry_with(
+        &self,
+        one: &AtCommit,
+        terms: &EntryTerms,
+        branch: &str,
+        records: Records,
+    ) -> NewEntry {
         let checkout = Checkout {
             head: self.head.as_ref(),
             branch: self.branch.as_deref(),
             dirty: self.dirty,
             find: &|name| self.find(name),
         };
-        new_entry(one, terms, &checkout, branch, records::json(&one.record), now())
+        let document = (records == Records::Kept).then(|| records::json(&one.record));
+        new_entry(one, terms, &checkout, branch, document, now())
     }
 }

@@ -1,13 +1,14 @@
 //! `becalm history list`: entries, or series.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use becalm_model::history::Entry;
 use becalm_model::wire::HistoryDocument;
 use becalm_report::{Style, entries_text, series_text};
-use becalm_series::{EntryFilter, SeriesFilter, Store, fact};
+use becalm_series::{EntryFilter, Place, SeriesFilter, Store, fact};
+use clap::builder::NonEmptyStringValueParser;
 
-use super::{SeriesFlags, Settings, StoreFlags, moment};
+use super::{Home, SeriesFlags, Settings, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -22,6 +23,9 @@ pub(crate) struct Args {
     series: bool,
     #[command(flatten)]
     chosen: SeriesFlags,
+    /// Only entries with this tag
+    #[arg(long, value_name = "WORD", conflicts_with = "series", value_parser = NonEmptyStringValueParser::new())]
+    tag: Option<String>,
     /// Only entries since then: a date, or an age such as 90d
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<f64>,
@@ -50,6 +54,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         branch: args.chosen.branch.clone(),
         since: args.since,
         limit: args.limit,
+        tag: args.tag.clone(),
         ..EntryFilter::default()
     };
     let entries = store.entries(&filter)?;
@@ -57,7 +62,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let document = HistoryDocument::of_entries(store.split()?, &entries);
         ui.print_json(&document)?;
     } else {
-        ui.print(&entries_text(&noted(entries, &settings.annotate), &style))?;
+        let mut noted = noted(entries, &settings.annotate);
+        say_off_branch(&mut store, &mut noted)?;
+        ui.print(&entries_text(&noted, &style))?;
     }
     Ok(Exit::Done)
 }
@@ -85,6 +92,28 @@ fn list_series(
         ui.print(&series_text(&listed, style))?;
     }
     Ok(Exit::Done)
+}
+
+/// Adds to each entry that its commit is not on its branch any more, or only on one that was merged into it.
+fn say_off_branch(
+    store: &mut Store,
+    noted: &mut [(Entry, Vec<String>)],
+) -> Result<(), CommandError> {
+    let home = Home::look()?;
+    let branches: BTreeSet<String> = noted.iter().map(|(entry, _)| entry.branch.clone()).collect();
+    let mut off = HashMap::new();
+    for branch in branches {
+        off.extend(home.off_branch(store, &branch)?);
+    }
+    for (entry, notes) in noted {
+        let place = off.get(&entry.id).map(|place| match place {
+            Place::Lost => format!("not on {} any more", entry.branch),
+            Place::Merged => format!("merged into {}", entry.branch),
+            Place::OnBranch => format!("on {}", entry.branch),
+        });
+        notes.extend(place);
+    }
+    Ok(())
 }
 
 /// Adds to each entry the facts that changed since the previous one of the same branch and machine.

@@ -1,6 +1,7 @@
 //! `becalm history`: results over time.
 
 mod add;
+mod asv_folder;
 mod export;
 mod files;
 mod home;
@@ -20,7 +21,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 
 pub(crate) use files::{Content, content, measurements};
-pub(crate) use home::Home;
+pub(crate) use home::{Home, Records};
 pub(crate) use settings::Settings;
 pub(crate) use store::StoreFlags;
 pub(crate) use when::{Age, moment, now};

@@ -2,6 +2,7 @@
 
 use becalm_model::wire::SuiteChanges;
 use becalm_series::{ANNOTATE, ChangeTerms, HistoryLocation, check_false_alarms};
+use becalm_session::Repository;
 use becalm_session::suite::SuiteFile;
 
 use crate::error::CommandError;
@@ -11,8 +12,11 @@ use crate::error::CommandError;
 pub(crate) struct Settings {
     /// Where it is, if the file says so.
     pub(crate) store: Option<HistoryLocation>,
-    /// The branch of results that have none.
+    /// The main branch, to which results belong that have none: what the file says, else what git
+    /// says, else `main`.
     pub(crate) branch: String,
+    /// Whether the file says so.
+    pub(crate) is_branch_named: bool,
     /// Facts that split series, if the file says so; otherwise those by which the history is
     /// already grouped.
     pub(crate) split: Option<Vec<String>>,
@@ -48,7 +52,9 @@ impl Settings {
             server @ HistoryLocation::Server { .. } => server,
         });
         let annotate = history.annotate.unwrap_or_else(|| ANNOTATE.map(str::to_owned).to_vec());
-        let branch = history.branch.unwrap_or_else(|| "main".to_owned());
-        Ok(Self { store, branch, split: history.split, annotate, changes })
+        let is_branch_named = history.branch.is_some();
+        let of_git = || Repository::find().ok().flatten()?.main_branch();
+        let branch = history.branch.or_else(of_git).unwrap_or_else(|| "main".to_owned());
+        Ok(Self { store, branch, is_branch_named, split: history.split, annotate, changes })
     }
 }

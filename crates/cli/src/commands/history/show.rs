@@ -16,8 +16,8 @@ use crate::ui::Ui;
 /// Show an entry of the history: its commit, its machine, and its whole record
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The number of the entry, or the beginning of a commit id; of several entries, the last is
-    /// shown
+    /// The number of the entry, the beginning of a commit id, or a tag; of several entries, the last
+    /// is shown
     #[arg(value_name = "ENTRY", value_parser = NonEmptyStringValueParser::new())]
     entry: String,
     #[command(flatten)]
@@ -46,11 +46,17 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             limit: Some(1),
             ..EntryFilter::default()
         };
-        store.entries(&filter)?.pop()
+        let of_commit = store.entries(&filter)?.pop();
+        let filter =
+            EntryFilter { tag: Some(args.entry.clone()), limit: Some(1), ..EntryFilter::default() };
+        match of_commit {
+            Some(entry) => Some(entry),
+            None => store.entries(&filter)?.pop(),
+        }
     };
     let Some(entry) = found else {
         return Err(CommandError::usage(format!(
-            "{}: the history has no such entry, and no commit whose id begins like this",
+            "{}: the history has no such entry or tag, and no commit whose id begins like this",
             args.entry
         ))
         .hint("`becalm history list` lists them"));
@@ -59,7 +65,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.json {
         let Some(document) = document else {
             return Err(CommandError::measure(format!(
-                "the record of entry {} was pruned; only its values remain",
+                "the history has no record of entry {}, only its values",
                 entry.id
             ))
             .hint("`becalm history export --csv` prints the values"));
@@ -87,7 +93,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             ui.print(&show_text(&record, &disturbed_runs(&record), ui.style()))?;
             ui.print(&traced_text(&record, ui))?;
         }
-        None => ui.print_folded("\nIts record was pruned; its values are kept.\n")?,
+        None => ui.print_folded("\nThe history does not have its record, only its values.\n")?,
     }
     Ok(Exit::Done)
 }

@@ -1,0 +1,219 @@
+//! A series read value by value, as the gate saw it: what belongs to the accepted level, and what failed.
+//!
+//! Values that the level may well give belong to it. From the first that failed on, none does, and each further one
+//! fails as well, until the newest ones have left the level of those that failed. So the gate says the same about one
+//! regression as long as it is there, and what failed is never what the next value is compared with.
+
+use becalm_model::gate::GateOutcome;
+use becalm_model::{Direction, RatioInterval};
+use becalm_stats::changes::Shift;
+use becalm_stats::newest::{self, LONGEST, left, moved, turn};
+
+use super::comparison::{Extent, Loss, Worse};
+
+/// The share of the error that is granted where the place is chosen by the values themselves, and the margin is less
+/// than a quarter of what one value may be off by. A wider margin keeps chance out by itself.
+const CHOSEN: f64 = 0.25;
+
+/// The share of the error that is granted for saying that what failed is over.
+const BACK: f64 = 0.1;
+
+/// Fewest values that show together that the first was an outlier.
+const FEWEST_BACK: usize = 3;
+
+/// A value of a series.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Value {
+    /// The value.
+    pub value: f64,
+    /// Its standard error, as its runs tell it.
+    pub error: Option<f64>,
+}
+
+/// What a value is judged by.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StandingTerms {
+    /// Which way is better.
+    pub direction: Direction,
+    /// Largest relative change for the worse that passes.
+    pub margin: f64,
+    /// Confidence of an interval.
+    pub confidence: f64,
+}
+
+/// What was found of the newest values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Found {
+    /// What that means.
+    pub outcome: GateOutcome,
+    /// How many of the newest values it is about.
+    pub newest: usize,
+    /// Whether an earlier one of these failed, and nothing shows that this is over.
+    pub is_held: bool,
+    /// How many times the level they are; nothing where there is no ratio.
+    pub ratio: Option<RatioInterval>,
+}
+
+/// A series up to a value.
+#[derive(Debug, Clone)]
+pub struct Standing {
+    terms: StandingTerms,
+    /// The values of the accepted level.
+    accepted: Vec<Value>,
+    /// Values that do not belong to it: those that failed and what came since, or what came after a change that was
+    /// found otherwise.
+    apart: Vec<Value>,
+    has_failed: bool,
+    /// Whether they came back, so that a change that was found before is over.
+    is_back: bool,
+    /// Variance of the center of the accepted level, beyond what its values say.
+    level_variance: f64,
+}
+
+impl Standing {
+    /// Begins with values of the accepted level.
+    pub fn new(terms: StandingTerms, accepted: Vec<Value>) -> Self {
+        Self {
+            terms,
+            accepted,
+            apart: Vec::new(),
+            has_failed: false,
+            is_back: false,
+            level_variance: 0.0,
+        }
+    }
+
+    /// Says by how much the center of the accepted level is less certain than so many values would be.
+    #[must_use]
+    pub fn with_level_variance(self, level_variance: f64) -> Self {
+        Self { level_variance, ..self }
+    }
+
+    /// Returns the values of the accepted level.
+    pub fn accepted(&self) -> &[Value] {
+        &self.accepted
+    }
+
+    /// Takes values, of which the last is judged together with the others: those of the same commit. `is_apart` says
+    /// that they come after a change for the worse.
+    pub fn take(&mut self, group: &[Value], is_apart: bool) -> Found {
+        if is_apart && !self.is_back || !self.apart.is_empty() {
+            self.apart.extend_from_slice(group);
+            return match self.back() {
+                Some(newest) => self.rejoin(newest),
+                None => self.still_apart(),
+            };
+        }
+        let found = self.judge(group);
+        self.accepted.extend_from_slice(group);
+        if found.outcome == GateOutcome::Fail {
+            self.apart = self.accepted.split_off(self.accepted.len() - found.newest);
+            self.has_failed = true;
+        }
+        found
+    }
+
+    fn judge(&self, group: &[Value]) -> Found {
+        let alone = self.compare(&self.accepted, group, self.terms.confidence);
+        let all: Vec<f64> = self.accepted.iter().chain(group).map(|one| one.value).collect();
+        let Some(count) = turn(&all, self.worse()).filter(|count| *count > group.len()) else {
+            return alone;
+        };
+        let (earlier, newer) = self.accepted.split_at(self.accepted.len() - (count - group.len()));
+        let newer: Vec<Value> = newer.iter().chain(group).copied().collect();
+        let reach = alone.ratio.map_or(f64::INFINITY, |ratio| {
+            let worse = Worse::of(&ratio, self.terms.direction, Loss::OfOld);
+            worse.estimate - worse.low
+        });
+        let granted = if 4.0 * self.terms.margin < reach { CHOSEN } else { 1.0 };
+        let confidence = 1.0 - granted * (1.0 - self.terms.confidence);
+        let together = self.compare(earlier, &newer, confidence);
+        // What cannot be decided together is not decided because of the last alone.
+        if alone.outcome > together.outcome { alone } else { together }
+    }
+
+    /// Judges values that stay apart.
+    fn still_apart(&mut self) -> Found {
+        let from = self.apart.len().saturating_sub(100);
+        let found = self.compare(&self.accepted, &self.apart[from..], self.terms.confidence);
+        let is_held = self.has_failed;
+        self.has_failed |= found.outcome == GateOutcome::Fail;
+        let outcome = if self.has_failed { GateOutcome::Fail } else { found.outcome };
+        Found { outcome, is_held, newest: self.apart.len(), ..found }
+    }
+
+    /// Returns how many of the newest values are back on the accepted level: they left the level of those before, or all
+    /// of them together are not worse after all, because the first was an outlier.
+    fn back(&self) -> Option<usize> {
+        let values = |all: &[Value]| all.iter().map(|one| one.value).collect::<Vec<f64>>();
+        let accepted = values(&self.accepted);
+        let apart = values(&self.apart);
+        let is_back = |count: &usize| {
+            let (before, newest) = apart.split_at(apart.len() - count);
+            // One that failed alone is soon known for an outlier.
+            let granted = if before.len() == 1 { 1.0 } else { BACK };
+            let confidence = 1.0 - granted * (1.0 - self.terms.confidence);
+            left(&accepted, before, newest, self.worse(), confidence)
+                && self.together(&self.apart[apart.len() - count..]).outcome != GateOutcome::Fail
+        };
+        (1..apart.len().min(LONGEST)).find(is_back).or_else(|| {
+            let together = self.together(&self.apart);
+            let worse =
+                together.ratio.map(|ratio| Worse::of(&ratio, self.terms.direction, Loss::OfOld));
+            let is_calm = worse.is_some_and(|worse| worse.estimate <= self.terms.margin / 2.0);
+            let is_known = (FEWEST_BACK..=LONGEST).contains(&apart.len());
+            (self.has_failed && is_known && is_calm).then_some(apart.len())
+        })
+    }
+
+    /// Judges values together by the accepted level.
+    fn together(&self, values: &[Value]) -> Found {
+        self.compare(&self.accepted, values, self.terms.confidence)
+    }
+
+    fn rejoin(&mut self, newest: usize) -> Found {
+        let back = self.apart.split_off(self.apart.len() - newest);
+        self.apart.clear();
+        self.has_failed = false;
+        self.is_back = true;
+        let found = self.compare(&self.accepted, &back, self.terms.confidence);
+        self.accepted.extend(back);
+        found
+    }
+
+    fn compare(&self, earlier: &[Value], newest: &[Value], confidence: f64) -> Found {
+        let values = |all: &[Value]| all.iter().map(|one| one.value).collect::<Vec<f64>>();
+        let own = excess(earlier, newest).max(0.0);
+        // The center is one for all values: more of them tell no more of it.
+        let excess = own + newest.len() as f64 * self.level_variance;
+        let found = moved(&values(earlier), &values(newest), excess, confidence);
+        let ratio =
+            found.map(|Shift { ratio, low, high }| RatioInterval { estimate: ratio, low, high });
+        let outcome = ratio.map_or(GateOutcome::Inconclusive, |ratio| {
+            let worse = Worse::of(&ratio, self.terms.direction, Loss::OfOld);
+            Extent::of(worse, self.terms.margin).outcome()
+        });
+        Found { outcome, newest: newest.len(), is_held: false, ratio }
+    }
+
+    fn worse(&self) -> newest::Worse {
+        match self.terms.direction {
+            Direction::Lower => newest::Worse::Larger,
+            Direction::Higher => newest::Worse::Smaller,
+        }
+    }
+}
+
+/// Returns by how much the variance of a new value exceeds what is usual, because it has fewer runs or they scatter more.
+fn excess(earlier: &[Value], newest: &[Value]) -> f64 {
+    let squares = |all: &[Value]| -> Vec<f64> {
+        all.iter().filter_map(|one| one.error).map(|error| error * error).collect()
+    };
+    let mut usual = squares(earlier);
+    let new = squares(newest);
+    if usual.is_empty() || new.is_empty() {
+        return 0.0;
+    }
+    usual.sort_unstable_by(f64::total_cmp);
+    new.iter().sum::<f64>() / new.len() as f64 - usual[usual.len() / 2]
+}
