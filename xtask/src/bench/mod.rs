@@ -4,6 +4,7 @@ mod changes;
 mod decide;
 mod disturber;
 mod harnesses;
+mod history;
 mod import;
 mod load;
 mod overhead;
@@ -26,6 +27,7 @@ pub(crate) enum Bench {
     Changes(changes::Args),
     Decide(decide::Args),
     Harnesses(harnesses::Args),
+    History(history::Args),
     Import(import::Args),
     Load(load::Args),
     Overhead(overhead::Args),
@@ -45,6 +47,7 @@ impl Bench {
             Self::Changes(args) => changes::run(args),
             Self::Decide(args) => decide::run(args),
             Self::Harnesses(args) => harnesses::run(args),
+            Self::History(args) => history::run(args),
             Self::Import(args) => import::run(args),
             Self::Load(args) => load::run(args),
             Self::Overhead(args) => overhead::run(args),
