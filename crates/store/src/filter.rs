@@ -1,7 +1,7 @@
 //! Which entries and series are asked for.
 
 use becalm_model::fits;
-use becalm_model::history::{EntryId, Series};
+use becalm_model::history::{EntryId, Series, SeriesId};
 
 /// Which entries. Everything that is `None` or empty lets all through.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,13 +20,17 @@ pub struct EntryFilter {
     pub since: Option<f64>,
     /// Of this measurement; see [`crate::content`].
     pub content: Option<String>,
+    /// Without the last so many of what the others let through.
+    pub skip: usize,
     /// Only the last so many.
     pub limit: Option<usize>,
 }
 
-/// Which series. Everything that is `None` lets all through.
+/// Which series. Everything that is `None` or empty lets all through.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeriesFilter {
+    /// These alone.
+    pub ids: Vec<SeriesId>,
     /// Of a benchmark whose name fits; `*` stands for any text.
     pub benchmark: Option<String>,
     /// Of a metric whose name fits; `*` stands for any text.
@@ -43,7 +47,8 @@ impl SeriesFilter {
         let fits = |pattern: &Option<String>, text: &str| {
             pattern.as_ref().is_none_or(|pattern| fits(pattern, text))
         };
-        fits(&self.benchmark, &series.key.benchmark)
+        (self.ids.is_empty() || self.ids.contains(&series.id))
+            && fits(&self.benchmark, &series.key.benchmark)
             && fits(&self.metric, &series.key.metric)
             && self.branch.as_ref().is_none_or(|branch| *branch == series.key.branch)
             && (!self.main || series.main)

@@ -25,6 +25,46 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Seen(pub(crate) HashMap<SeriesId, [i64; 3]>);
 
+/// How a history stood at one moment: equal stamps, equal answers. Who keeps an answer asks whether it still holds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stamp {
+    /// How many entries there are.
+    pub entries: usize,
+    /// Last number and sum of the numbers of entries and of series, none of which is given twice.
+    pub(crate) numbers: [i64; 4],
+    /// Of decisions: how many, the last one's time, and the sum of their times.
+    pub(crate) decisions: (i64, f64, f64),
+}
+
+impl Stamp {
+    /// Says whether both have the same entries and series, whatever was decided about changes.
+    pub fn has_points_of(&self, other: &Self) -> bool {
+        (self.entries, self.numbers) == (other.entries, other.numbers)
+    }
+}
+
+/// One value of an entry.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EntryValue {
+    /// The series that it belongs to.
+    pub series: SeriesId,
+    /// The median over the runs of the entry, in the unit of the metric.
+    pub value: f64,
+    /// Its standard error, in the unit of the metric; `None` with a single run.
+    pub error: Option<f64>,
+    /// Over how many runs.
+    pub runs: u32,
+}
+
+/// What became of a decision that was made in the light of another one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Decided {
+    /// It is kept.
+    Kept,
+    /// Nothing was changed, because the change is not as it was seen: this is decided about it now.
+    Meanwhile(Option<Review>),
+}
+
 /// What a detector wants to find again about a series; the store does not look into it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DetectorState {

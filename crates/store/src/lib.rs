@@ -25,7 +25,7 @@ pub use content::content;
 pub use error::StoreError;
 pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
-pub use found::{DetectorState, Found, Moved, Prune, Seen, Snapshot};
+pub use found::{Decided, DetectorState, EntryValue, Found, Moved, Prune, Seen, Snapshot, Stamp};
 pub use history::{Store, open};
 pub use new_entry::{Added, NewEntry, NewPoint, Origin};
 pub use place::{Access, HistoryLocation};

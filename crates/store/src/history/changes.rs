@@ -9,7 +9,7 @@ use becalm_model::history::{
 use super::{all, reading};
 use crate::database::Database;
 use crate::error::StoreError;
-use crate::found::{DetectorState, Found, Moved, Seen};
+use crate::found::{Decided, DetectorState, Found, Moved, Seen};
 use crate::value::{Row, Value};
 
 pub(super) fn of(
@@ -77,7 +77,6 @@ fn review_of(row: &Row, at: usize) -> Option<Review> {
 }
 
 fn change(row: &Row) -> Option<(i64, StoredChange)> {
-    let review = review_of(row, 11);
     let change = StoredChange {
         entry: EntryId(row.int(1)?),
         last_before: EntryId(row.int(2)?),
@@ -88,7 +87,7 @@ fn change(row: &Row) -> Option<(i64, StoredChange)> {
         ratio_high: row.real(7)?,
         state: if row.flag(8)? { ChangeState::Confirmed } else { ChangeState::Pending },
         first_seen: FirstSeen { entry: EntryId(row.int(9)?), time: row.real(10)? },
-        review,
+        review: review_of(row, 11),
     };
     Some((row.int(0)?, change))
 }
@@ -207,4 +206,28 @@ pub(super) fn review(
         ],
     )?;
     Ok(())
+}
+
+pub(super) fn decide(
+    database: &mut dyn Database,
+    series: SeriesId,
+    entry: EntryId,
+    seen: Option<f64>,
+    decision: Option<&Review>,
+) -> Result<Decided, StoreError> {
+    let reason = reason(database, "")?;
+    let rows = database.query(
+        &format!(
+            "SELECT author, dismissed, decided, {reason} FROM reviews \
+             WHERE series = $1 AND entry = $2"
+        ),
+        &[series.0.into(), entry.0.into()],
+    )?;
+    let present = rows.first().and_then(|row| review_of(row, 0));
+    // To the last bit, as it was read.
+    if present.as_ref().map(|one| one.time.to_bits()) != seen.map(f64::to_bits) {
+        return Ok(Decided::Meanwhile(present));
+    }
+    review(database, series, entry, decision)?;
+    Ok(Decided::Kept)
 }

@@ -14,7 +14,7 @@ use becalm_model::history::{
 use crate::database::{Database, Purpose, READABLE, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
-use crate::found::{Found, Prune, Seen, Snapshot};
+use crate::found::{Decided, EntryValue, Found, Prune, Seen, Snapshot, Stamp};
 use crate::new_entry::{Added, NewEntry};
 use crate::place::{Access, HistoryLocation};
 use crate::postgres::Postgres;
@@ -98,7 +98,27 @@ impl Store {
     /// Returns the points of series in time order, one list for each series asked for. No document is read,
     /// and the number of statements does not depend on that of the series.
     pub fn points(&mut self, series: &[SeriesId]) -> Result<Vec<Vec<Point>>, StoreError> {
-        self.reading(|database| reading::points(database, series))
+        self.reading(|database| reading::points(database, series, None))
+    }
+
+    /// Returns the points that the last so many entries of each branch and machine have of series, as
+    /// [`Self::points`] does.
+    pub fn last_points(
+        &mut self,
+        series: &[SeriesId],
+        entries: usize,
+    ) -> Result<Vec<Vec<Point>>, StoreError> {
+        self.reading(|database| reading::points(database, series, Some(entries)))
+    }
+
+    /// Returns the values of one entry, by rising series.
+    pub fn values(&mut self, entry: EntryId) -> Result<Vec<EntryValue>, StoreError> {
+        reading::values(&mut *self.database, entry)
+    }
+
+    /// Returns how the history stands, without reading any of it.
+    pub fn stamp(&mut self) -> Result<Stamp, StoreError> {
+        reading::stamp(&mut *self.database)
     }
 
     /// Returns the changes of series in time order, one list for each series asked for.
@@ -111,7 +131,7 @@ impl Store {
     pub fn snapshot(&mut self, series: &[SeriesId]) -> Result<Snapshot, StoreError> {
         self.reading(|database| {
             Ok(Snapshot {
-                points: reading::points(database, series)?,
+                points: reading::points(database, series, None)?,
                 changes: changes::of(database, series)?,
                 detectors: changes::detectors(database, series)?,
                 reviews: changes::reviews(database, series)?,
@@ -139,6 +159,18 @@ impl Store {
         review: Option<&Review>,
     ) -> Result<(), StoreError> {
         self.writing(|database| changes::review(database, series, entry, review))
+    }
+
+    /// Does what [`Self::review`] does, if what is decided about the change now was decided at the time `seen`, or
+    /// nothing is and `seen` is `None`. So nobody overrules a decision that they have not seen.
+    pub fn decide(
+        &mut self,
+        series: SeriesId,
+        entry: EntryId,
+        seen: Option<f64>,
+        review: Option<&Review>,
+    ) -> Result<Decided, StoreError> {
+        self.writing(|database| changes::decide(database, series, entry, seen, review))
     }
 
     /// Takes documents or whole entries away, or says what would be.

@@ -11,7 +11,7 @@ use super::{all, damaged};
 use crate::database::{Database, list};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
-use crate::found::Seen;
+use crate::found::{EntryValue, Seen, Stamp};
 use crate::packed::{PackedPoint, unpack};
 use crate::value::{Row, Value};
 
@@ -55,15 +55,17 @@ pub(super) fn entries(
         statement = format!("{statement} WHERE {}", conditions.join(" AND "));
     }
     statement.push_str(" ORDER BY at_time DESC, id DESC");
+    let limit = filter.limit.unwrap_or(usize::MAX);
     // A tag is looked for among those that were read: databases differ in how they read JSON.
-    if let Some(limit) = filter.limit.filter(|_| filter.tag.is_none()) {
-        statement = format!("{statement} LIMIT {limit}");
+    if filter.tag.is_none() && (filter.limit.is_some() || filter.skip > 0) {
+        let most = i64::try_from(limit).unwrap_or(i64::MAX);
+        statement = format!("{statement} LIMIT {most} OFFSET {}", filter.skip);
     }
     let rows = database.query(&statement, &values)?;
     let mut entries = all(database, "entries", &rows, entry)?;
     if let Some(tag) = &filter.tag {
         entries.retain(|entry| entry.tags.contains(tag));
-        entries.truncate(filter.limit.unwrap_or(usize::MAX));
+        entries = entries.into_iter().skip(filter.skip).take(limit).collect();
     }
     entries.reverse();
     Ok(entries)
@@ -116,8 +118,12 @@ pub(super) fn series(
     filter: &SeriesFilter,
 ) -> Result<Vec<Series>, StoreError> {
     let (condition, values) = match &filter.branch {
-        Some(branch) => (" WHERE branch = $1", vec![branch.clone().into()]),
-        None => ("", Vec::new()),
+        _ if !filter.ids.is_empty() => (
+            format!(" WHERE id IN {}", database.numbers_of(1)),
+            vec![list(filter.ids.iter().map(|id| id.0))],
+        ),
+        Some(branch) => (" WHERE branch = $1".to_owned(), vec![branch.clone().into()]),
+        None => (String::new(), Vec::new()),
     };
     let rows = database.query(
         &format!(
@@ -157,18 +163,31 @@ fn one_series(row: &Row) -> Option<Series> {
     })
 }
 
+/// Returns the points of series, of all entries or of the last so many of each branch and machine.
 pub(super) fn points(
     database: &mut dyn Database,
     series: &[SeriesId],
+    last: Option<usize>,
 ) -> Result<Vec<Vec<Point>>, StoreError> {
     let mut ids: Vec<i64> = series.iter().map(|one| one.0).collect();
     ids.sort_unstable();
     ids.dedup();
     // All entries of the branches and machines of these series: others have no points of them.
+    let among =
+        "(branch, fingerprint) IN (SELECT branch, fingerprint FROM series WHERE id IN {ids})";
+    let entries = match last {
+        None => format!("(SELECT id, at_time, commit_id FROM entries WHERE {among})"),
+        Some(last) => format!(
+            "(SELECT id, at_time, commit_id FROM (SELECT id, at_time, commit_id, row_number() OVER \
+             (PARTITION BY branch, fingerprint ORDER BY at_time DESC, id DESC) AS place FROM entries \
+             WHERE {among}) placed WHERE place <= {last})"
+        ),
+    };
     let rows = database.query_among(
-        "SELECT e.id, e.at_time, e.commit_id, p.packed FROM entries e JOIN points p ON p.entry = e.id \
-         WHERE (e.branch, e.fingerprint) IN (SELECT branch, fingerprint FROM series WHERE id IN {ids}) \
-         ORDER BY e.at_time, e.id",
+        &format!(
+            "SELECT e.id, e.at_time, e.commit_id, p.packed FROM {entries} e \
+             JOIN points p ON p.entry = e.id ORDER BY e.at_time, e.id"
+        ),
         ids.iter().copied(),
     )?;
     let mut of_series: Vec<Vec<Point>> = ids.iter().map(|_| Vec::new()).collect();
@@ -227,4 +246,40 @@ pub(super) fn packed(
     let statement = "SELECT entry, packed FROM points WHERE entry IN {ids}";
     let rows = database.query_among(statement, entries)?;
     all(database, "points", &rows, |row| Some((row.int(0)?, unpack(row.blob(1)?)?)))
+}
+
+/// Returns the values of one entry, by rising series.
+pub(super) fn values(
+    database: &mut dyn Database,
+    entry: EntryId,
+) -> Result<Vec<EntryValue>, StoreError> {
+    let points = packed(database, [entry.0])?.into_iter().flat_map(|(_, points)| points);
+    let value = |PackedPoint { series, value, error, runs }| EntryValue {
+        series: SeriesId(series),
+        value,
+        error,
+        runs,
+    };
+    Ok(points.map(value).collect())
+}
+
+/// Returns how the history stands.
+pub(super) fn stamp(database: &mut dyn Database) -> Result<Stamp, StoreError> {
+    let rows = database.query(
+        "SELECT e.n, e.last, e.total, s.last, s.total, r.n, r.last, r.total FROM \
+         (SELECT count(*) AS n, coalesce(max(id), 0) AS last, \
+         CAST(coalesce(sum(id), 0) AS BIGINT) AS total FROM entries) e, \
+         (SELECT coalesce(max(id), 0) AS last, CAST(coalesce(sum(id), 0) AS BIGINT) AS total FROM series) s, \
+         (SELECT count(*) AS n, coalesce(max(decided), 0.0) AS last, coalesce(sum(decided), 0.0) AS total \
+         FROM reviews) r",
+        &[],
+    )?;
+    let stamps = all(database, "entries", &rows, |row| {
+        Some(Stamp {
+            entries: usize::try_from(row.int(0)?).ok()?,
+            numbers: [row.int(1)?, row.int(2)?, row.int(3)?, row.int(4)?],
+            decisions: (row.int(5)?, row.real(6)?, row.real(7)?),
+        })
+    })?;
+    stamps.into_iter().next().ok_or_else(|| damaged(database, "entries"))
 }

@@ -6,8 +6,8 @@ use becalm_model::history::{
 };
 use becalm_model::{Direction, Unit};
 use becalm_store::{
-    Added, DetectorState, EntryFilter, Found, Moved, NewEntry, Origin, Prune, SPLIT, SeriesFilter,
-    Store, StoreError,
+    Added, Decided, DetectorState, EntryFilter, EntryValue, Found, Moved, NewEntry, Origin, Prune,
+    SPLIT, SeriesFilter, Store, StoreError,
 };
 
 use crate::support::{Bench, added, all_series, entry, facts, point, values};
@@ -37,6 +37,9 @@ both!(
     series_are_found_by_name,
     a_change_keeps_when_it_was_seen_and_what_was_decided,
     a_change_that_moves_takes_along_what_was_decided,
+    a_decision_made_in_the_light_of_another_one_overrules_nothing,
+    a_stamp_says_whether_an_answer_still_holds,
+    pages_are_of_the_last_entries_and_of_one,
     a_detector_is_forgotten_when_the_past_changes,
     what_was_found_in_other_points_is_not_kept,
     other_facts_group_series_anew_and_lose_nothing,
@@ -225,6 +228,8 @@ fn series_are_found_by_name(bench: &Bench) {
     assert_eq!(values(&mut store).iter().map(|(_, v)| names(v)).collect::<Vec<_>>(), [1, 2, 1]);
     let main = store.series(&SeriesFilter { main: true, ..SeriesFilter::default() }).unwrap();
     assert_eq!(main.len(), 3);
+    let one = SeriesFilter { ids: vec![main[1].id], ..SeriesFilter::default() };
+    assert_eq!(store.series(&one).unwrap(), main[1..2]);
 }
 
 fn change(entry: EntryId, last_before: EntryId, seen: f64) -> StoredChange {
@@ -341,6 +346,72 @@ fn a_change_that_moves_takes_along_what_was_decided(bench: &Bench) {
     assert_eq!(store.changes(&[series]).unwrap()[0][0].review, Some(by("eve")));
     keep(&mut store, &[found_in(series, vec![one.clone()], None)]).unwrap();
     assert_eq!(store.changes(&[series]).unwrap()[0][0].review, None);
+}
+
+fn a_decision_made_in_the_light_of_another_one_overrules_nothing(bench: &Bench) {
+    let mut store = bench.open();
+    let first = added(&mut store, &entry("1", 1.0, 1.0));
+    let second = added(&mut store, &entry("2", 2.0, 2.0));
+    let series = all_series(&mut store)[0].id;
+    keep(&mut store, &[found_in(series, vec![change(second, first, 10.0)], None)]).unwrap();
+    let by = |by: &str, time| Review { decision: Decision::Acknowledged, by: by.into(), time };
+    let (ada, eve) = (by("ada", 11.1), by("eve", 12.0));
+    let kept = store.decide(series, second, None, Some(&ada)).unwrap();
+    assert_eq!(kept, Decided::Kept);
+    // Eve still sees an open change.
+    let late = store.decide(series, second, None, Some(&eve)).unwrap();
+    assert_eq!(late, Decided::Meanwhile(Some(ada.clone())));
+    assert_eq!(store.changes(&[series]).unwrap()[0][0].review, Some(ada.clone()));
+    // Now she has seen it.
+    assert_eq!(store.decide(series, second, Some(11.1), Some(&eve)).unwrap(), Decided::Kept);
+    assert_eq!(
+        store.decide(series, second, Some(11.1), None).unwrap(),
+        Decided::Meanwhile(Some(eve))
+    );
+    assert_eq!(store.decide(series, second, Some(12.0), None).unwrap(), Decided::Kept);
+    assert_eq!(store.changes(&[series]).unwrap()[0][0].review, None);
+    let nowhere = store.decide(series, EntryId(77), None, Some(&ada)).unwrap_err();
+    assert!(matches!(nowhere, StoreError::Missing { .. }), "{nowhere}");
+}
+
+fn a_stamp_says_whether_an_answer_still_holds(bench: &Bench) {
+    let mut store = bench.open();
+    let empty = store.stamp().unwrap();
+    let first = added(&mut store, &entry("1", 1.0, 1.0));
+    let second = added(&mut store, &entry("2", 2.0, 2.0));
+    let two = store.stamp().unwrap();
+    assert_eq!((empty.entries, two.entries), (0, 2));
+    assert!(store.stamp().unwrap() == two && two != empty && !two.has_points_of(&empty));
+    let series = all_series(&mut store)[0].id;
+    keep(&mut store, &[found_in(series, vec![change(second, first, 10.0)], None)]).unwrap();
+    let ada = Review { decision: Decision::Acknowledged, by: "ada".into(), time: 11.0 };
+    store.review(series, second, Some(&ada)).unwrap();
+    let decided = store.stamp().unwrap();
+    assert!(decided != two && decided.has_points_of(&two));
+    store.prune(&Prune { entries: vec![second], ..Prune::default() }).unwrap();
+    added(&mut store, &entry("3", 2.0, 2.0));
+    // As many as before, and others.
+    assert!(!store.stamp().unwrap().has_points_of(&two));
+}
+
+fn pages_are_of_the_last_entries_and_of_one(bench: &Bench) {
+    let mut store = bench.open();
+    let ids: Vec<EntryId> = (0..5)
+        .map(|at| added(&mut store, &entry(&at.to_string(), f64::from(at), f64::from(at))))
+        .collect();
+    let series = all_series(&mut store)[0].id;
+    let last = store.last_points(&[series], 2).unwrap().remove(0);
+    assert_eq!(last.iter().map(|point| point.entry).collect::<Vec<_>>(), ids[3..]);
+    assert_eq!(store.last_points(&[series], 9).unwrap(), store.points(&[series]).unwrap());
+    let page = |skip, limit| EntryFilter { skip, limit, ..EntryFilter::default() };
+    let ids_of = |store: &mut Store, filter: &EntryFilter| -> Vec<EntryId> {
+        store.entries(filter).unwrap().iter().map(|entry| entry.id).collect()
+    };
+    assert_eq!(ids_of(&mut store, &page(1, Some(2))), ids[2..4]);
+    assert_eq!(ids_of(&mut store, &page(3, None)), ids[..2]);
+    let values = store.values(ids[4]).unwrap();
+    let expected = EntryValue { series, value: 4.0, error: Some(0.5), runs: 10 };
+    assert_eq!((values.as_slice(), store.values(EntryId(77)).unwrap().len()), (&[expected][..], 0));
 }
 
 fn a_detector_is_forgotten_when_the_past_changes(bench: &Bench) {

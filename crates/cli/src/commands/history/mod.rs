@@ -79,7 +79,7 @@ impl From<&SeriesFlags> for SeriesFilter {
             benchmark: flags.benchmark.clone(),
             metric: flags.metric.clone(),
             branch: flags.branch.clone(),
-            main: false,
+            ..Self::default()
         }
     }
 }
