@@ -2,8 +2,8 @@
 //!
 //! `points.rs` says which values a record adds to which series, `cut_off.rs` what it has no value of, `entry.rs`
 //! makes an entry of a record and its commit, `measurements.rs` takes a record of several commits apart, `follow.rs`
-//! finds changes of level from where the detector stopped (`detector_state.rs`), `lineage.rs` what a branch does not have
-//! any more. `judge/` is the one judge of
+//! finds changes of level from where the detector stopped (`detector_state.rs`), `documents.rs` makes documents of them,
+//! `lineage.rs` what a branch does not have any more. `judge/` is the one judge of
 //! `becalm gate` and `becalm ci`: start with `judge/comparison.rs` for what both share and where they differ.
 //!
 //! It may use `store`, `stats` and `model`. It is given the time, the repository's answers and rules as values, reads
@@ -11,6 +11,7 @@
 
 mod cut_off;
 mod detector_state;
+mod documents;
 mod entry;
 mod follow;
 pub mod judge;
@@ -19,14 +20,16 @@ mod measurements;
 mod points;
 
 pub use becalm_store::{
-    ANNOTATE, Access, Added, DetectorState, EntryFilter, HistoryLocation, NewEntry, NewPoint,
-    Prune, SETTINGS, SPLIT, SeriesFilter, Store, StoreError, fact, open,
+    ANNOTATE, Access, Added, Decided, DetectorState, EntryFilter, EntryValue, HistoryLocation,
+    NewEntry, NewPoint, Origin, Prune, SETTINGS, SPLIT, SeriesFilter, Stamp, Store, StoreError,
+    fact, open,
 };
 pub use cut_off::{CutOff, cut_off};
+pub use documents::{change_in_history, change_point};
 pub use entry::{Checkout, EntryTerms, new_entry};
 pub use follow::{
     ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, placed, rose,
 };
 pub use lineage::{BranchCommits, Place};
 pub use measurements::measurements;
-pub use points::{margin_of, names_in_comparison, points};
+pub use points::{command_of, margin_of, names_in_comparison, points};

@@ -93,6 +93,23 @@ pub fn margin_of(record: &Record, point: &NewPoint) -> Option<f64> {
     })
 }
 
+/// Returns the command that a benchmark of these parameters was measured with, if becalm ran one.
+pub fn command_of(
+    record: &Record,
+    named: &str,
+    of_parameters: &[(String, String)],
+) -> Option<Vec<String>> {
+    let is_it = |subject: &usize| {
+        let is_named = record.metrics.iter().any(|one| benchmark(record, *subject, one) == named);
+        let mut parameters = parameters(record, *subject);
+        parameters.sort();
+        is_named && parameters == of_parameters
+    };
+    let subject =
+        (0..record.subjects.len()).filter(|_| record.kind != RecordKind::Import).find(is_it)?;
+    Some(record.subjects[subject].asked_command()).filter(|command| !command.is_empty())
+}
+
 /// Returns the parameters of a subject that series are split by.
 pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
     let is_imported = record.kind == RecordKind::Import;

@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use becalm_model::Direction;
-use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
-use becalm_model::wire::{
-    ChangeInHistoryDocument, ChangePointDocument, SpreadChangeDocument, SpreadInHistoryDocument,
-};
+use becalm_model::history::{ChangeState, Decision, StoredChange};
+use becalm_model::wire::{ChangePointDocument, SpreadChangeDocument, SpreadInHistoryDocument};
 use becalm_report::WORDS;
-use becalm_series::{Access, ChangeTerms, Followed, SeriesFilter, Store, follow, placed, rose};
-use becalm_stats::changes::{Change, Shift};
+use becalm_series::{
+    Access, ChangeTerms, Followed, SeriesFilter, Store, change_in_history, follow, placed,
+};
 
 use super::few::{self, Unchanged};
-use super::series::{find, sized};
-use super::{Args, Engine, Found, document, spread_document};
+use super::series::find;
+use super::{Args, Engine, Found, spread_document};
 use crate::commands::history::{Home, Settings, now};
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -111,7 +109,7 @@ fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {
         .iter()
         .filter(|(_, stored)| args.dismissed || !dismissed(stored))
         .filter(|(_, stored)| args.since.is_none_or(|since| stored.first_seen.time >= since))
-        .map(|(change, stored)| one(followed, change, stored))
+        .map(|(change, stored)| change_in_history(followed, change, stored))
         .collect()
 }
 
@@ -133,55 +131,4 @@ fn spreads_of(followed: &Followed) -> impl Iterator<Item = SpreadChangeDocument>
         };
         SpreadChangeDocument { history: Some(history), ..spread_document(one) }
     })
-}
-
-fn one(followed: &Followed, change: &Change, stored: &StoredChange) -> ChangePointDocument {
-    let state = match stored.state {
-        ChangeState::Confirmed => "confirmed",
-        ChangeState::Pending => "pending",
-    };
-    let key = &followed.series.key;
-    let kind = if rose(change, stored) == (key.direction == Direction::Lower) {
-        "regression"
-    } else {
-        "improvement"
-    };
-    let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
-    let review = stored.review.as_ref();
-    let reason = review.and_then(|review| match &review.decision {
-        Decision::Dismissed { reason } => Some(reason.clone()),
-        Decision::Acknowledged { reason } => reason.clone(),
-    });
-    let word = match review.map(|review| &review.decision) {
-        None => "open",
-        Some(Decision::Acknowledged { .. }) => "acknowledged",
-        Some(Decision::Dismissed { .. }) => "dismissed",
-    };
-    let history = ChangeInHistoryDocument {
-        id: ChangeId { series: followed.series.id, entry: stored.entry }.to_string(),
-        series: followed.series.id.0,
-        benchmark: key.benchmark.clone(),
-        metric: key.metric.clone(),
-        unit: key.unit.to_string(),
-        parameters: key.parameters.iter().cloned().collect(),
-        branch: key.branch.clone(),
-        fingerprint: key.fingerprint.clone(),
-        entry: stored.entry.0,
-        commit: commit(change.index),
-        after_commit: change.earliest.checked_sub(1).and_then(commit),
-        until_commit: commit(change.latest),
-        first_seen_entry: stored.first_seen.entry.0,
-        first_seen: stored.first_seen.time,
-        review: word.to_owned(),
-        reason,
-        by: review.map(|review| review.by.clone()).filter(|by| !by.is_empty()),
-        decided: review.map(|review| review.time),
-    };
-    let size = Some(stored).filter(|stored| stored.ratio.is_finite()).map(|stored| Shift {
-        ratio: stored.ratio,
-        low: stored.ratio_low,
-        high: stored.ratio_high,
-    });
-    let document = sized(document(change, state), size);
-    ChangePointDocument { kind: kind.to_owned(), history: Some(history), ..document }
 }

@@ -202,20 +202,6 @@ fn spread_document(change: &SpreadChange) -> SpreadChangeDocument {
     }
 }
 
-/// Makes a document of a change whose place and direction are not known yet.
-fn document(change: &becalm_stats::changes::Change, state: &str) -> ChangePointDocument {
-    ChangePointDocument {
-        index: change.index,
-        earliest: change.earliest,
-        latest: change.latest,
-        before: change.before,
-        after: change.after,
-        state: state.to_owned(),
-        kind: "change".to_owned(),
-        ..ChangePointDocument::default()
-    }
-}
-
 fn false_alarms(text: &str) -> Result<f64, String> {
     let share = parse_share(text).map_err(|error| error.to_string())?;
     check_false_alarms(share).map_err(|error| error.to_string())

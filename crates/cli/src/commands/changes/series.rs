@@ -2,14 +2,16 @@
 
 use std::path::Path;
 
+use becalm_model::history::ChangeState;
 use becalm_model::wire::{ChangePointDocument, SpreadChangeDocument};
+use becalm_series::change_point;
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
-use becalm_stats::changes::{Change, Changes, Shift, detect, sizes};
+use becalm_stats::changes::{Change, Changes, detect, sizes};
 
 use super::few::{self, Unchanged};
-use super::{Engine, FindingFlags, Found, document, spread_document};
+use super::{Engine, FindingFlags, Found, spread_document};
 use crate::error::CommandError;
 
 /// Values on each side of a change from which its levels are estimated, as in becalm's own engine.
@@ -23,12 +25,13 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
     let found = find(&values, finding);
     let mut documents = Vec::new();
     for (i, (change, size)) in found.all().zip(sizes(&values, &found)).enumerate() {
-        let state = if i < found.confirmed.len() { "confirmed" } else { "pending" };
+        let is_confirmed = i < found.confirmed.len();
+        let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
         documents.push(ChangePointDocument {
             index: places[change.index],
             earliest: places[change.earliest],
             latest: places[change.latest],
-            ..sized(document(change, state), size)
+            ..change_point(change, state, size)
         });
     }
     let is_unchanged = finding.engine == Engine::Becalm && found.confirmed.is_empty();
@@ -44,16 +47,6 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
         }
     });
     Ok(Found { series: 1, too_few, changes: documents, spreads: spreads.collect() })
-}
-
-/// Puts the size of a change into its document.
-pub(super) fn sized(document: ChangePointDocument, size: Option<Shift>) -> ChangePointDocument {
-    ChangePointDocument {
-        ratio: size.map(|size| size.ratio),
-        ratio_low: size.map(|size| size.low),
-        ratio_high: size.map(|size| size.high),
-        ..document
-    }
 }
 
 /// Finds changes by the engine that was asked for.
