@@ -71,6 +71,7 @@ mod svg;
 mod table;
 mod timeit;
 mod topology;
+pub mod web;
 mod width;
 
 pub use bisect::bisect_text;
@@ -91,7 +92,7 @@ pub use fleet::{
 pub use gate::gate_text;
 pub use history::{entries_text, entry_text, series_text};
 pub use hosts::hosts_text;
-pub use html::{demo_html, html};
+pub use html::{demo_html, html, style_of_pages};
 pub use iterations::class_word;
 pub use load::{LoadProgress, distrust, load_html, load_markdown, load_progress_line, load_text};
 pub use machine_service::machine_service_text;

@@ -27,7 +27,7 @@ pub struct HistoryDocument {
 }
 
 /// One entry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistoryEntryDocument {
     /// Its number.
     pub entry: i64,
@@ -52,7 +52,7 @@ pub struct HistoryEntryDocument {
 }
 
 /// One series with its last value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HistorySeriesDocument {
     /// Its number, by which `becalm changes` and `becalm history export` take it.
     pub series: i64,
@@ -85,13 +85,14 @@ pub struct HistorySeriesDocument {
 impl HistoryDocument {
     /// Makes a document of entries.
     pub fn of_entries(split: Vec<String>, entries: &[Entry]) -> Self {
-        let entries = entries.iter().map(entry_document).collect();
+        let entries = entries.iter().map(HistoryEntryDocument::of).collect();
         Self { schema: HISTORY_SCHEMA.to_owned(), split, entries, ..Self::default() }
     }
 
     /// Makes a document of series with their points.
     pub fn of_series(split: Vec<String>, series: &[(Series, Vec<Point>)]) -> Self {
-        let series = series.iter().map(|(one, points)| series_document(one, points)).collect();
+        let series =
+            series.iter().map(|(one, points)| HistorySeriesDocument::of(one, points)).collect();
         Self { schema: HISTORY_SCHEMA.to_owned(), split, series, ..Self::default() }
     }
 
@@ -102,36 +103,42 @@ impl HistoryDocument {
     }
 }
 
-fn entry_document(entry: &Entry) -> HistoryEntryDocument {
-    HistoryEntryDocument {
-        entry: entry.id.0,
-        measured: entry.measured,
-        commit: entry.commit.as_ref().map(|commit| commit.id.clone()),
-        commit_time: entry.commit.as_ref().and_then(|commit| commit.time),
-        branch: entry.branch.clone(),
-        dirty: entry.dirty,
-        tags: entry.tags.clone(),
-        fingerprint: entry.fingerprint.clone(),
-        facts: entry.facts.clone(),
-        has_record: entry.has_document,
+impl HistoryEntryDocument {
+    /// Makes a document of an entry.
+    pub fn of(entry: &Entry) -> Self {
+        Self {
+            entry: entry.id.0,
+            measured: entry.measured,
+            commit: entry.commit.as_ref().map(|commit| commit.id.clone()),
+            commit_time: entry.commit.as_ref().and_then(|commit| commit.time),
+            branch: entry.branch.clone(),
+            dirty: entry.dirty,
+            tags: entry.tags.clone(),
+            fingerprint: entry.fingerprint.clone(),
+            facts: entry.facts.clone(),
+            has_record: entry.has_document,
+        }
     }
 }
 
-fn series_document(series: &Series, points: &[Point]) -> HistorySeriesDocument {
-    let key = &series.key;
-    HistorySeriesDocument {
-        series: series.id.0,
-        benchmark: key.benchmark.clone(),
-        metric: key.metric.clone(),
-        unit: key.unit.to_string(),
-        direction: key.direction.to_string(),
-        parameters: key.parameters.iter().cloned().collect(),
-        fingerprint: key.fingerprint.clone(),
-        branch: key.branch.clone(),
-        main: series.main,
-        points: points.len(),
-        first: points.first().map(|point| point.at),
-        last: points.last().map(|point| point.at),
-        value: points.last().map(|point| point.value),
+impl HistorySeriesDocument {
+    /// Makes a document of a series with its points.
+    pub fn of(series: &Series, points: &[Point]) -> Self {
+        let key = &series.key;
+        Self {
+            series: series.id.0,
+            benchmark: key.benchmark.clone(),
+            metric: key.metric.clone(),
+            unit: key.unit.to_string(),
+            direction: key.direction.to_string(),
+            parameters: key.parameters.iter().cloned().collect(),
+            fingerprint: key.fingerprint.clone(),
+            branch: key.branch.clone(),
+            main: series.main,
+            points: points.len(),
+            first: points.first().map(|point| point.at),
+            last: points.last().map(|point| point.at),
+            value: points.last().map(|point| point.value),
+        }
     }
 }

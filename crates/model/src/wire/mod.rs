@@ -36,6 +36,7 @@ mod topology;
 mod trace;
 mod tune;
 mod version;
+mod web;
 mod worded;
 mod workload;
 mod write;
@@ -88,7 +89,8 @@ pub use schema::{
     GATE_SCHEMA, HISTORY_SCHEMA, HOSTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOAD_SCHEMA,
     LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA, RUN_SCHEMA,
     SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA, TUNE_SCHEMA,
-    WORKLOAD_SCHEMA,
+    WEB_BENCHMARKS_SCHEMA, WEB_CHANGES_SCHEMA, WEB_ENTRIES_SCHEMA, WEB_ENTRY_SCHEMA,
+    WEB_SERIES_SCHEMA, WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};
@@ -106,6 +108,11 @@ pub use topology::{
 pub use trace::{RunNamed, TraceDocument, TraceNoteDocument};
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
+pub use web::{
+    WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
+    WebChangesDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
+    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument,
+};
 pub use worded::{Worded, Words, worded};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};
 pub use write::{Runs, document, log_header, log_metric, log_run, unworded};

@@ -8,14 +8,15 @@ use super::{
     CpuNoiseDocument, DiffDocument, Document, FleetDocument, GateDocument, HistoryDocument,
     HostsDocument, MachineServiceDocument, PlanDocument, ProbeDocument, ReproduceDocument,
     ServicesDocument, StatsDocument, SteadyDocument, SuiteDocument, TopologyDocument,
-    TraceDocument, TuneDocument, WorkloadDocument,
+    TraceDocument, TuneDocument, WebBenchmarksDocument, WebChangesDocument, WebEntriesDocument,
+    WebEntryDocument, WebSeriesDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
 use crate::load::LoadRunDocument;
 
 /// The names; `becalm schema` lists them in this order. Apart from what makes the schemas, so that a program that has
 /// them as text does without.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 33] = [
     "record",
     "bisect",
     "boot-params",
@@ -43,6 +44,11 @@ const NAMES: [&str; 28] = [
     "suite",
     "topology",
     "tune",
+    "web-benchmarks",
+    "web-changes",
+    "web-entries",
+    "web-entry",
+    "web-series",
     "workload",
 ];
 
@@ -86,6 +92,11 @@ pub fn json_schema(name: &str) -> Option<Value> {
         "suite" => of::<SuiteDocument>(),
         "topology" => of::<TopologyDocument>(),
         "tune" => of::<TuneDocument>(),
+        "web-benchmarks" => of::<WebBenchmarksDocument>(),
+        "web-changes" => of::<WebChangesDocument>(),
+        "web-entries" => of::<WebEntriesDocument>(),
+        "web-entry" => of::<WebEntryDocument>(),
+        "web-series" => of::<WebSeriesDocument>(),
         "workload" => of::<WorkloadDocument>(),
         _ => return None,
     })

@@ -61,5 +61,15 @@ pub const STEADY_SCHEMA: &str = "becalm/steady/1";
 pub const TOPOLOGY_SCHEMA: &str = "becalm/topology/1";
 /// What `becalm tune --json` prints.
 pub const TUNE_SCHEMA: &str = "becalm/tune/1";
+/// What `/api/benchmarks` of `becalm serve` answers.
+pub const WEB_BENCHMARKS_SCHEMA: &str = "becalm/web-benchmarks/1";
+/// What `/api/changes` of `becalm serve` answers.
+pub const WEB_CHANGES_SCHEMA: &str = "becalm/web-changes/1";
+/// What `/api/entries` of `becalm serve` answers.
+pub const WEB_ENTRIES_SCHEMA: &str = "becalm/web-entries/1";
+/// What `/api/entry/N` of `becalm serve` answers.
+pub const WEB_ENTRY_SCHEMA: &str = "becalm/web-entry/1";
+/// What `/api/series/N` of `becalm serve` answers.
+pub const WEB_SERIES_SCHEMA: &str = "becalm/web-series/1";
 /// What `becalm workload NAME --iterations N --json` prints.
 pub const WORKLOAD_SCHEMA: &str = "becalm/workload/1";

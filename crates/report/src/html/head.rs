@@ -3,7 +3,7 @@
 use crate::escape;
 use crate::svg::{look, tone};
 
-const STYLE: &str = include_str!("style.css");
+pub(crate) const STYLE: &str = include_str!("style.css");
 
 /// Begins a page, up to and with the tag of its body.
 pub(crate) fn head(version: &str, title: &str) -> String {
@@ -11,10 +11,15 @@ pub(crate) fn head(version: &str, title: &str) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"becalm {}\">\n<title>{}</title>\n\
-         <style>\n{}{STYLE}{}</style>\n</head>\n<body>\n",
+         <style>{}</style>\n</head>\n<body>\n",
         escape::html(version),
         escape::html(title),
-        tone::variables(),
-        look::rules(|tone| format!("var({})", tone.variable())),
+        style_of_pages(),
     )
+}
+
+/// Returns the style sheet that every report has in itself, to the letter: who serves one can permit this one alone.
+pub fn style_of_pages() -> String {
+    let looks = look::rules(|tone| format!("var({})", tone.variable()));
+    format!("\n{}{STYLE}{looks}", tone::variables())
 }

@@ -29,7 +29,8 @@ use crate::suite;
 use crate::svg;
 
 pub use demo::demo_html;
-pub(crate) use head::head;
+pub use head::style_of_pages;
+pub(crate) use head::{STYLE, head};
 
 /// Writes a whole report as one HTML page: verdicts, every run, paired differences, time order,
 /// conditions, machine and raw data. It follows the reader's light or dark preference.

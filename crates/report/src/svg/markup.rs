@@ -10,6 +10,13 @@ pub(crate) fn within(svg: &Svg) -> String {
     format!("{}{}</svg>\n", head(svg, ""), body(&svg.elements))
 }
 
+/// Writes a picture for a page with links on top, which are SVG: their texts are read, and not only what the picture says
+/// of itself.
+pub(crate) fn with_links(svg: &Svg, links: &str) -> String {
+    let head = head(svg, "").replacen("role=\"img\"", "role=\"group\"", 1);
+    format!("{head}{}{links}</svg>\n", body(&svg.elements))
+}
+
 /// Writes a picture as a file of its own.
 pub(crate) fn alone(svg: &Svg) -> String {
     let size = format!(" width=\"{}\" height=\"{}\"", fixed(WIDTH), fixed(svg.height));

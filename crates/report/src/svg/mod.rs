@@ -20,7 +20,7 @@ use crate::quantity::NBSP;
 pub(crate) use frame::Frame;
 pub(crate) use histogram::histogram;
 pub(crate) use iterations::iterations;
-pub(crate) use markup::{alone, key, within};
+pub(crate) use markup::{alone, key, with_links, within};
 pub(crate) use paired::paired;
 pub(crate) use scan::scan;
 pub(crate) use sequence::sequence;

@@ -1,0 +1,212 @@
+//! Shapes of what the pages of `becalm serve` show; `/api` answers with the same.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument};
+
+/// Which part of a long list this is. Pages count from 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WebPart {
+    /// The page.
+    pub page: usize,
+    /// How many there are; at least 1.
+    pub pages: usize,
+    /// How many items all of them have.
+    pub items: usize,
+}
+
+/// The changes of the history, those that matter most first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebChangesDocument {
+    /// `becalm/web-changes/1`.
+    pub schema: String,
+    /// Which are listed: `open`, `acknowledged`, `dismissed` or `all`.
+    pub state: String,
+    /// The branch, if those of one are listed.
+    pub branch: Option<String>,
+    /// Branches of the history, sorted.
+    pub branches: Vec<String>,
+    /// Which part of the list this is.
+    pub part: WebPart,
+    /// How many changes there are by state, of this branch or of all.
+    pub counts: WebChangeCounts,
+    /// How many series are watched.
+    pub series: usize,
+    /// How many entries the history has.
+    pub entries: usize,
+    /// Confirmed changes first, then pending ones; within both, those first whose interval excludes the largest change.
+    pub changes: Vec<WebChangeDocument>,
+}
+
+/// How many changes there are by state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WebChangeCounts {
+    /// Nobody decided about them.
+    pub open: usize,
+    /// They are real and known.
+    pub acknowledged: usize,
+    /// They are not real, or do not matter.
+    pub dismissed: usize,
+    /// Open ones that are confirmed and for the worse.
+    pub open_regressions: usize,
+}
+
+/// One change with what a reader needs to judge it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebChangeDocument {
+    /// The change; its `history` is always there.
+    pub change: ChangePointDocument,
+    /// What it is at least, by its interval: the absolute logarithm of the end that is nearer to no change, and 0 if the
+    /// interval includes that; `null` where the old level is 0. The list is in this order, those with `null` first.
+    pub at_least: Option<f64>,
+    /// When the entry with which it was first seen has its place, in seconds since the Unix epoch.
+    pub seen: f64,
+    /// How many entries come after the last commit that surely has the old level, up to the first that surely has the new one.
+    pub entries_between: usize,
+    /// Values around it, in time order.
+    pub trend: Vec<f64>,
+    /// Index of the first value of the new level among them.
+    pub trend_at: usize,
+    /// The facts that split series, of its machine.
+    pub machine: BTreeMap<String, String>,
+    /// The command that was measured, if the record is kept and has one.
+    pub command: Option<Vec<String>>,
+}
+
+/// One series: a part of its points, and its changes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebSeriesDocument {
+    /// `becalm/web-series/1`.
+    pub schema: String,
+    /// The series.
+    pub series: HistorySeriesDocument,
+    /// The facts that split series, of its machine.
+    pub machine: BTreeMap<String, String>,
+    /// What the picture has from left to right: `order` of the entries, or `time`.
+    pub by: String,
+    /// Which part of the points this is; the first page has the newest.
+    pub part: WebPart,
+    /// The points of this part, in time order.
+    pub points: Vec<WebPointDocument>,
+    /// The levels between the confirmed changes of the whole series.
+    pub levels: Vec<WebLevelDocument>,
+    /// The changes of the whole series, in time order.
+    pub changes: Vec<WebChangeDocument>,
+    /// The whole series in columns of equal numbers of points: smallest and largest value of each. Empty if the points are
+    /// all here.
+    pub overview: Vec<[f64; 2]>,
+}
+
+/// One value of a series.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebPointDocument {
+    /// Its place among the points of the series, counted from 0.
+    pub index: usize,
+    /// The entry that it is of.
+    pub entry: i64,
+    /// Its place in time, in seconds since the Unix epoch.
+    pub time: f64,
+    /// The commit; `null` if it is unknown.
+    pub commit: Option<String>,
+    /// The median over the runs of the entry, in the unit of the metric.
+    pub value: f64,
+    /// Its standard error, in the unit of the metric; `null` with a single run.
+    pub error: Option<f64>,
+    /// Over how many runs.
+    pub runs: u32,
+}
+
+/// The level of a series between two changes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebLevelDocument {
+    /// Its first point, counted from 0.
+    pub first: usize,
+    /// Its last point.
+    pub last: usize,
+    /// The median of its points, in the unit of the metric.
+    pub level: f64,
+    /// Lower end of the 95 % interval of the median; `null` with fewer than 6 points.
+    pub low: Option<f64>,
+    /// Upper end of the interval.
+    pub high: Option<f64>,
+}
+
+/// Benchmarks with their last values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebBenchmarksDocument {
+    /// `becalm/web-benchmarks/1`.
+    pub schema: String,
+    /// Words that name, metric, branch or machine have; empty lists all.
+    pub search: String,
+    /// Whether series beside the main metric of their benchmark are listed, too.
+    pub all: bool,
+    /// Which part of the list this is.
+    pub part: WebPart,
+    /// From how many of the last entries of each branch and machine the values are.
+    pub of_entries: usize,
+    /// The series, by name.
+    pub benchmarks: Vec<WebBenchmarkDocument>,
+}
+
+/// One series with its last values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebBenchmarkDocument {
+    /// The series; `points` counts those of the last entries.
+    pub series: HistorySeriesDocument,
+    /// The facts that split series, of its machine.
+    pub machine: BTreeMap<String, String>,
+    /// Its last values, in time order.
+    pub trend: Vec<f64>,
+    /// Its last change that was not dismissed.
+    pub last_change: Option<ChangePointDocument>,
+}
+
+/// The entries of the history, the newest first.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebEntriesDocument {
+    /// `becalm/web-entries/1`.
+    pub schema: String,
+    /// Which part of the list this is.
+    pub part: WebPart,
+    /// The entries.
+    pub entries: Vec<HistoryEntryDocument>,
+}
+
+/// One entry with its values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebEntryDocument {
+    /// `becalm/web-entry/1`.
+    pub schema: String,
+    /// The entry.
+    pub entry: HistoryEntryDocument,
+    /// Facts whose change begins other series.
+    pub split: Vec<String>,
+    /// Which part of the values this is.
+    pub part: WebPart,
+    /// The values, by name of the benchmark.
+    pub values: Vec<WebEntryValueDocument>,
+}
+
+/// One value of an entry.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebEntryValueDocument {
+    /// Number of the series.
+    pub series: i64,
+    /// The benchmark.
+    pub benchmark: String,
+    /// Its parameters.
+    pub parameters: BTreeMap<String, String>,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the value; empty for plain counts.
+    pub unit: String,
+    /// The median over the runs, in the unit.
+    pub value: f64,
+    /// Its standard error, in the unit; `null` with a single run.
+    pub error: Option<f64>,
+    /// Over how many runs.
+    pub runs: u32,
+}

@@ -1,0 +1,119 @@
+//! The front page: what got slower or faster.
+
+use std::fmt::Write as _;
+
+use becalm_model::wire::{WebChangeCounts, WebChangesDocument};
+
+use super::change::listed;
+use super::frame::{Section, name, page, parts};
+use super::links::{At, Links, Site};
+use crate::quantity::{count, percent};
+
+const STATES: [(&str, &str); 4] = [
+    ("open", "Open"),
+    ("acknowledged", "Acknowledged"),
+    ("dismissed", "Dismissed"),
+    ("all", "All"),
+];
+
+/// Writes the page of the changes.
+pub fn web_changes(document: &WebChangesDocument, site: &Site) -> String {
+    let links = Links::at_top(site);
+    let WebChangeCounts { open, acknowledged, dismissed, open_regressions } = document.counts;
+    let branch = document.branch.as_deref();
+    let title = match (open_regressions, open) {
+        (0, 0) => "No open changes".to_owned(),
+        (0, open) => format!("{}, none confirmed for the worse", count(open, "open change")),
+        (worse, _) => format!("{}, confirmed and open", count(worse, "regression")),
+    };
+    let mut out = format!("<h1>{title}</h1>\n");
+    let _ = writeln!(
+        out,
+        "<p class=\"quiet\">becalm watches {} of {}. Confirmed changes come first, ranked by the end of their 95 % \
+         interval that is nearer to no change.</p>",
+        match document.series {
+            1 => "1 series".to_owned(),
+            n => format!("{n} series"),
+        },
+        count(document.entries, "entry"),
+    );
+    out.push_str("<nav class=\"tabs\" aria-label=\"State of changes\">");
+    for (state, word) in STATES {
+        let n = match state {
+            "open" => open,
+            "acknowledged" => acknowledged,
+            "dismissed" => dismissed,
+            _ => open + acknowledged + dismissed,
+        };
+        let current = if state == document.state { " aria-current=\"page\"" } else { "" };
+        let to = links.to(At::Changes { state, branch, page: 1 });
+        let _ = write!(out, "<a href=\"{to}\"{current}>{word} ({n})</a>");
+    }
+    out.push_str("</nav>\n");
+    out.push_str(&branches(document, &links));
+    out.push_str(&precision(acknowledged, dismissed));
+    for change in &document.changes {
+        out.push_str(&listed(change, &links));
+    }
+    if document.changes.is_empty() {
+        out.push_str(empty(document));
+    }
+    let state = document.state.as_str();
+    out.push_str(&parts(
+        document.part,
+        "change",
+        |page| At::Changes { state, branch, page },
+        &links,
+    ));
+    page(&links, Section::Changes, &title.replace('\u{a0}', " "), &out)
+}
+
+fn empty(document: &WebChangesDocument) -> &'static str {
+    match (document.entries, document.state.as_str()) {
+        (0, _) => {
+            "<p>The history is empty. <code>becalm history add FILE</code> adds a result.</p>\n"
+        }
+        (_, "open") => {
+            "<p>The level of every series is as it was, or somebody has decided about the change. A change can be \
+             confirmed once three values are on a new level.</p>\n"
+        }
+        _ => "<p>There are none.</p>\n",
+    }
+}
+
+fn branches(document: &WebChangesDocument, links: &Links<'_>) -> String {
+    /// More of them make a page of their own.
+    const MOST: usize = 30;
+    if document.branches.len() < 2 || !links.is_served() {
+        return String::new();
+    }
+    let state = document.state.as_str();
+    let mut out = "<nav class=\"tabs\" aria-label=\"Branches\">".to_owned();
+    let mut tab = |branch: Option<&str>, word: &str| {
+        let current =
+            if branch == document.branch.as_deref() { " aria-current=\"page\"" } else { "" };
+        let to = links.to(At::Changes { state, branch, page: 1 });
+        let _ = write!(out, "<a href=\"{to}\"{current}>{word}</a>");
+    };
+    tab(None, "All branches");
+    for branch in document.branches.iter().take(MOST) {
+        let word = if branch.is_empty() { "no branch".to_owned() } else { name(branch) };
+        tab(Some(branch), &word);
+    }
+    out.push_str("</nav>\n");
+    out
+}
+
+/// Says how many alarms were false, by what people decided.
+fn precision(acknowledged: usize, dismissed: usize) -> String {
+    let decided = acknowledged + dismissed;
+    if decided == 0 {
+        return String::new();
+    }
+    let were = if dismissed == 1 { "was" } else { "were" };
+    format!(
+        "<p class=\"quiet\">Of {} that somebody decided about, {dismissed} {were} dismissed ({}).</p>\n",
+        count(decided, "change"),
+        percent(dismissed as f64 / decided as f64)
+    )
+}

@@ -1,0 +1,239 @@
+//! How pages name each other: by paths of a server, or as files that lie beside each other.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Letters of a search or a branch in an address.
+const LONGEST: usize = 200;
+
+/// The pages of a history: what they are called, where they are, and what can be done on them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Site {
+    /// What the history is called.
+    pub title: String,
+    /// The version of becalm that makes them.
+    pub version: String,
+    /// Where they are.
+    pub place: SitePlace,
+}
+
+/// Where pages are.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SitePlace {
+    /// A server makes them when they are asked for.
+    Served {
+        /// What a form needs so that its decision is taken; `None` if nobody can decide.
+        decisions: Option<Decisions>,
+    },
+    /// They are files, which open from a disk; nobody can decide there.
+    Files {
+        /// Numbers of the entries whose whole record is among them.
+        records: BTreeSet<i64>,
+    },
+}
+
+/// What a form needs so that its decision is taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Decisions {
+    /// Proves that the form is of this server.
+    pub token: String,
+    /// Who is asked to decide, if that is known.
+    pub by: String,
+}
+
+/// Which page of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum At<'a> {
+    Changes { state: &'a str, branch: Option<&'a str>, page: usize },
+    Series { id: i64, by: &'a str, page: usize },
+    Benchmarks { search: &'a str, all: bool, page: usize },
+    Entries { page: usize },
+    Entry { id: i64, page: usize },
+    Asset(&'a str),
+}
+
+/// Links of a page that lies at the top of a site, or in a folder of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Links<'a> {
+    pub(super) site: &'a Site,
+    up: &'static str,
+}
+
+impl<'a> Links<'a> {
+    pub(super) fn at_top(site: &'a Site) -> Self {
+        Self { site, up: "" }
+    }
+
+    pub(super) fn in_folder(site: &'a Site) -> Self {
+        Self { site, up: "../" }
+    }
+
+    /// Returns the link to a page. It has no character that HTML would read.
+    pub(super) fn to(&self, at: At<'_>) -> String {
+        let path = match &self.site.place {
+            SitePlace::Served { .. } => served(at),
+            SitePlace::Files { .. } => file(at),
+        };
+        format!("{}{path}", self.up)
+    }
+
+    /// Returns the link to the whole record of an entry, if there is such a page.
+    pub(super) fn record(&self, entry: i64) -> Option<String> {
+        match &self.site.place {
+            SitePlace::Served { .. } => Some(format!("{}record/{entry}", self.up)),
+            SitePlace::Files { records } => {
+                records.contains(&entry).then(|| format!("{}record/{entry}.html", self.up))
+            }
+        }
+    }
+
+    /// Returns the link behind a point: its record, or else what is known of its entry.
+    pub(super) fn point(&self, entry: i64) -> String {
+        self.record(entry).unwrap_or_else(|| self.to(At::Entry { id: entry, page: 1 }))
+    }
+
+    /// Returns where a decision about a change is sent, and what the form needs.
+    pub(super) fn decisions(&self, change: &str) -> Option<(String, &'a Decisions)> {
+        match &self.site.place {
+            SitePlace::Served { decisions: Some(decisions) } => {
+                Some((format!("{}changes/{}", self.up, escaped(change)), decisions))
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_served(&self) -> bool {
+        matches!(self.site.place, SitePlace::Served { .. })
+    }
+}
+
+/// Returns the name of the file of a page of changes.
+pub fn changes_file(state: &str, page: usize) -> String {
+    file(At::Changes { state, branch: None, page })
+}
+
+/// Returns the name of the file of a page of a series.
+pub fn series_file(id: i64, page: usize) -> String {
+    file(At::Series { id, by: "order", page })
+}
+
+/// Returns the name of the file of a page of benchmarks.
+pub fn benchmarks_file(page: usize) -> String {
+    file(At::Benchmarks { search: "", all: false, page })
+}
+
+/// Returns the name of the file of a page of entries.
+pub fn entries_file(page: usize) -> String {
+    file(At::Entries { page })
+}
+
+/// Returns the name of the file of a page of an entry.
+pub fn entry_file(id: i64, page: usize) -> String {
+    file(At::Entry { id, page })
+}
+
+fn file(at: At<'_>) -> String {
+    let numbered = |name: String, page: usize| match page {
+        0 | 1 => format!("{name}.html"),
+        page => format!("{name}-{page}.html"),
+    };
+    match at {
+        At::Changes { state: "open", page: 0 | 1, .. } => "index.html".to_owned(),
+        At::Changes { state, page, .. } => numbered(format!("changes-{state}"), page),
+        At::Series { id, page, .. } => numbered(format!("series/{id}"), page),
+        At::Benchmarks { page, .. } => numbered("benchmarks".to_owned(), page),
+        At::Entries { page } => numbered("entries".to_owned(), page),
+        At::Entry { id, page } => numbered(format!("entry/{id}"), page),
+        At::Asset(name) => name.to_owned(),
+    }
+}
+
+fn served(at: At<'_>) -> String {
+    let page_of = |page: usize| (page > 1).then(|| ("page", page.to_string()));
+    match at {
+        At::Changes { state, branch, page } => {
+            let state = (state != "open").then(|| ("state", state.to_owned()));
+            let branch = branch.map(|branch| ("branch", branch.to_owned()));
+            with("changes", [state, branch, page_of(page)])
+        }
+        At::Series { id, by, page } => {
+            let by = (by != "order").then(|| ("by", by.to_owned()));
+            with(&format!("series/{id}"), [by, page_of(page)])
+        }
+        At::Benchmarks { search, all, page } => {
+            let search = (!search.is_empty()).then(|| ("search", search.to_owned()));
+            let all = all.then(|| ("all", "yes".to_owned()));
+            with("benchmarks", [search, all, page_of(page)])
+        }
+        At::Entries { page } => with("entries", [page_of(page)]),
+        At::Entry { id, page } => with(&format!("entry/{id}"), [page_of(page)]),
+        At::Asset(name) => name.to_owned(),
+    }
+}
+
+fn with(path: &str, query: impl IntoIterator<Item = Option<(&'static str, String)>>) -> String {
+    let mut out = path.to_owned();
+    for (index, (name, value)) in query.into_iter().flatten().enumerate() {
+        // Written for an attribute of HTML.
+        out.push_str(if index == 0 { "?" } else { "&amp;" });
+        // The server reads no more.
+        let value: String = value.chars().take(LONGEST).collect();
+        let _ = write!(out, "{name}={}", escaped(&value));
+    }
+    out
+}
+
+/// Writes a text as a part of a URL.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'@' => {
+                out.push(char::from(byte));
+            }
+            byte => {
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn site(place: SitePlace) -> Site {
+        Site { title: String::new(), version: String::new(), place }
+    }
+
+    #[test]
+    fn every_state_of_a_page_is_in_its_address() {
+        let site = site(SitePlace::Served { decisions: None });
+        let links = Links::in_folder(&site);
+        let to = |at| links.to(at);
+        assert_eq!(to(At::Changes { state: "open", branch: None, page: 1 }), "../changes");
+        assert_eq!(
+            to(At::Changes { state: "all", branch: Some("a&b/\"c"), page: 2 }),
+            "../changes?state=all&amp;branch=a%26b%2F%22c&amp;page=2"
+        );
+        assert_eq!(to(At::Series { id: 3, by: "time", page: 1 }), "../series/3?by=time");
+        let found = At::Benchmarks { search: "ä <", all: true, page: 1 };
+        assert_eq!(to(found), "../benchmarks?search=%C3%A4%20%3C&amp;all=yes");
+        assert_eq!(links.point(7), "../record/7");
+    }
+
+    #[test]
+    fn files_lie_beside_each_other() {
+        let site = site(SitePlace::Files { records: BTreeSet::from([7]) });
+        let links = Links::in_folder(&site);
+        assert_eq!(links.to(At::Changes { state: "open", branch: None, page: 1 }), "../index.html");
+        assert_eq!(changes_file("dismissed", 2), "changes-dismissed-2.html");
+        assert_eq!(series_file(3, 1), "series/3.html");
+        assert_eq!(
+            (links.point(7), links.point(8)),
+            ("../record/7.html".into(), "../entry/8.html".into())
+        );
+        assert_eq!(links.decisions("3@1"), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! Pages without data: why there is none, and what to do.
+
+use std::fmt::Write as _;
+
+use becalm_model::history::{Decision, Review};
+
+use super::change::decided;
+use super::frame::{LONGEST_TEXT, Section, clipped_to, page};
+use super::links::{At, Links, Site};
+use crate::escape;
+
+/// Why a page is not what somebody asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WebMessage {
+    /// There is no such page, series or entry.
+    NotFound,
+    /// The page is there, but not for this method.
+    WrongMethod,
+    /// The request cannot be understood, because of this.
+    BadRequest(String),
+    /// The record of an entry was pruned.
+    Pruned,
+    /// The record of an entry cannot be read by this becalm, because of this.
+    Unreadable(String),
+    /// The database did not answer, because of this.
+    NoDatabase(String),
+    /// The form is of another page, or of an earlier start of the server.
+    ForeignForm,
+    /// A dismissal needs a reason.
+    NoReason,
+    /// Somebody else decided meanwhile: what they decided, and the series with the change.
+    Meanwhile {
+        /// What is decided now; `None` if the change is open again.
+        review: Option<Review>,
+        /// The number of the series.
+        series: i64,
+    },
+    /// Somebody asked without the token of the server.
+    NoToken,
+    /// The name by which somebody asked is not one of this server.
+    UnknownHost,
+    /// The request is larger than any that a page sends.
+    TooLarge,
+    /// The request came too slowly.
+    TooSlow,
+    /// Others ask for so much that there was no time for this.
+    Busy,
+    /// Something in becalm failed.
+    Failed,
+}
+
+/// Writes a page that says why there is nothing else. `depth` is how many folders down it was asked for.
+pub fn web_message(message: &WebMessage, site: &Site, depth: usize) -> String {
+    let links = if depth == 0 { Links::at_top(site) } else { Links::in_folder(site) };
+    let (title, text) = words(message);
+    let mut out = format!("<h1>{}</h1>\n<p>{}</p>\n", escape::html(title), escape::html(&text));
+    if let WebMessage::Meanwhile { series, .. } = message {
+        let to = links.to(At::Series { id: *series, by: "order", page: 1 });
+        let _ = writeln!(out, "<p><a href=\"{to}\">Look at it again and decide</a></p>");
+    }
+    page(&links, Section::None, title, &out)
+}
+
+/// Says the same in one sentence, for programs.
+pub fn web_message_text(message: &WebMessage) -> String {
+    let (title, text) = words(message);
+    format!("{title}: {text}")
+}
+
+fn words(message: &WebMessage) -> (&'static str, String) {
+    use WebMessage as M;
+    match message {
+        M::NotFound => ("Not found", "The history has nothing of this name or number.".to_owned()),
+        M::WrongMethod => ("Not possible", "This address takes no such request.".to_owned()),
+        M::BadRequest(why) => ("Bad request", sentence(why)),
+        M::Pruned => {
+            ("The record was pruned", "Only the values of this entry are kept.".to_owned())
+        }
+        M::Unreadable(why) => ("The record cannot be read", sentence(why)),
+        M::NoDatabase(why) => (
+            "The history cannot be read",
+            format!(
+                "{} The server tries again with every request: load the page again.",
+                sentence(why)
+            ),
+        ),
+        M::ForeignForm => (
+            "Not decided",
+            "The form was not of this server as it runs now. Load the page again and decide there."
+                .to_owned(),
+        ),
+        M::NoReason => (
+            "Not decided",
+            "A change is dismissed with a reason. Go back and write one.".to_owned(),
+        ),
+        M::Meanwhile { review, .. } => {
+            let now = review.as_ref().map_or("open".to_owned(), |review| {
+                let (word, reason) = match &review.decision {
+                    Decision::Acknowledged => ("acknowledged", None),
+                    Decision::Dismissed { reason } => ("dismissed", Some(reason.as_str())),
+                };
+                decided(word, &review.by, Some(review.time), reason)
+            });
+            (
+                "Somebody else decided meanwhile",
+                format!("Your decision was not saved. The change is now {now}."),
+            )
+        }
+        M::NoToken => ("Token needed", "This server answers those who have its token.".to_owned()),
+        M::UnknownHost => (
+            "Unknown name",
+            "This server is not known by the name in the address; --host adds one.".to_owned(),
+        ),
+        M::TooLarge => {
+            ("Too large", "The request is larger than any that a page sends.".to_owned())
+        }
+        M::TooSlow => ("Too slow", "The request did not arrive in time.".to_owned()),
+        M::Busy => {
+            ("Busy", "The server has too much to do: load the page again in a moment.".to_owned())
+        }
+        M::Failed => {
+            ("Failed", "becalm could not make this page; its log has the reason.".to_owned())
+        }
+    }
+}
+
+/// Makes a sentence of what an error says.
+fn sentence(error: &str) -> String {
+    let error = clipped_to(error, LONGEST_TEXT);
+    let mut letters = error.chars();
+    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    first.chain(letters).collect::<String>() + "."
+}

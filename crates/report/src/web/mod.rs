@@ -1,0 +1,31 @@
+//! The pages of `becalm serve` and `becalm history publish`: from the documents of `model::wire` to HTML, Atom and SVG.
+//!
+//! `links.rs` says where pages are, `frame.rs` what all have around them; each page is a file. Nothing here needs a script,
+//! and no page has a style in itself: all take `style.css`.
+
+mod benchmarks;
+mod change;
+mod changes;
+mod entries;
+mod feed;
+mod frame;
+mod links;
+mod machine;
+mod message;
+mod picture;
+mod series;
+mod spark;
+#[cfg(test)]
+mod tests;
+
+pub use benchmarks::web_benchmarks;
+pub use changes::web_changes;
+pub use entries::{web_entries, web_entry};
+pub use feed::{web_badge, web_feed};
+pub use frame::{web_icon, web_style};
+pub use links::{
+    Decisions, Site, SitePlace, benchmarks_file, changes_file, entries_file, entry_file,
+    series_file,
+};
+pub use message::{WebMessage, web_message, web_message_text};
+pub use series::web_series;

@@ -1,0 +1,146 @@
+//! The page of a series: its values as points, its levels, its changes, and all of that as tables.
+
+use std::fmt::Write as _;
+
+use becalm_model::counted;
+use becalm_model::history::{full_name, short_commit};
+use becalm_model::wire::{WebPart, WebPointDocument, WebSeriesDocument};
+
+use super::change::of_series;
+use super::frame::{Section, inline_definitions, name, page, parts, table, unit};
+use super::links::{At, Links, Site};
+use super::machine;
+use super::picture;
+use crate::escape;
+use crate::moment::utc;
+use crate::quantity::Scale;
+
+/// Writes the page of a series.
+pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
+    let links = Links::in_folder(site);
+    let one = &document.series;
+    let full = full_name(&one.benchmark, &one.parameters);
+    let title = format!("{full}, {}", one.metric);
+    let scale = Scale::of(&unit(&one.unit), document.points.iter().map(|point| point.value), true);
+    let mut out = format!("<h1>{}</h1>\n", name(&title));
+    out.push_str(&inline_definitions(facts(document, &scale)));
+    if document.points.is_empty() {
+        out.push_str("<p>It has no values.</p>\n");
+        return page(&links, Section::None, &title, &out);
+    }
+    if let Some(overview) = picture::overview(document).filter(|_| !document.overview.is_empty()) {
+        out.push_str(&overview);
+    }
+    let id = one.series;
+    if links.is_served() {
+        out.push_str("<nav class=\"tabs\" aria-label=\"From left to right\">");
+        for (by, word) in [("order", "By entry"), ("time", "By time")] {
+            let current = if by == document.by { " aria-current=\"page\"" } else { "" };
+            let to = links.to(At::Series { id, by, page: document.part.page });
+            let _ = write!(out, "<a href=\"{to}\"{current}>{word}</a>");
+        }
+        out.push_str("</nav>\n");
+    }
+    if let Some(picture) = picture::points(document, &links) {
+        out.push_str(&picture);
+    }
+    out.push_str(
+        "<p class=\"quiet\">Each dot is the value of one entry and leads to its record. Lines are medians between \
+         confirmed changes, bands their 95 % intervals. A dashed line stands where the level changed; one \
+         marked pending may vanish again.</p>\n",
+    );
+    let by = document.by.as_str();
+    out.push_str(&newer(document.part, |page| At::Series { id, by, page }, &links));
+    if document.changes.is_empty() {
+        out.push_str("<h2>Changes</h2>\n<p>None: the level is as it was.</p>\n");
+    } else {
+        out.push_str("<h2>Changes</h2>\n");
+        for change in document.changes.iter().rev() {
+            out.push_str(&of_series(change, &links));
+        }
+    }
+    out.push_str(&levels(document, &scale));
+    out.push_str(&values(&document.points, &scale, &links));
+    page(&links, Section::None, &title, &out)
+}
+
+fn facts<'a>(document: &WebSeriesDocument, scale: &Scale) -> Vec<(&'a str, String)> {
+    let one = &document.series;
+    let last = one.value.map_or("none".to_owned(), |value| {
+        let when = one.last.map_or(String::new(), |time| format!(", {}", utc(time)));
+        format!("{}{when}", scale.with_unit(value))
+    });
+    vec![
+        ("last value", escape::html(&last)),
+        ("better is", name(&one.direction)),
+        ("branch", if one.branch.is_empty() { "unknown".to_owned() } else { name(&one.branch) }),
+        ("machine", machine::short(&document.machine, &one.fingerprint)),
+        ("values", document.part.items.to_string()),
+    ]
+}
+
+/// Writes links to older and newer points.
+fn newer<'a>(part: WebPart, to: impl Fn(usize) -> At<'a>, links: &Links<'_>) -> String {
+    parts(part, "point", to, links)
+        .replace(">first<", ">newest<")
+        .replace(">previous<", ">newer<")
+        .replace(">next<", ">older<")
+        .replace(">last<", ">oldest<")
+}
+
+fn levels(document: &WebSeriesDocument, scale: &Scale) -> String {
+    let rows = document.levels.iter().rev().map(|level| {
+        let interval = match (level.low, level.high) {
+            (Some(low), Some(high)) => escape::html(&scale.range(low, high)),
+            _ => "too few values".to_owned(),
+        };
+        let n = level.last - level.first + 1;
+        vec![
+            format!("{} to {}", level.first + 1, level.last + 1),
+            n.to_string(),
+            escape::html(&scale.with_unit(level.level)),
+            interval,
+        ]
+    });
+    let titles = [("points", false), ("number", true), ("median", true), ("95 % interval", true)];
+    format!("<h2>Levels</h2>\n{}", table(&titles, rows))
+}
+
+fn values(points: &[WebPointDocument], scale: &Scale, links: &Links<'_>) -> String {
+    let scale = scale.with_more_digits();
+    let rows = points.iter().rev().map(|point| {
+        let commit = point
+            .commit
+            .as_deref()
+            .map_or("-".to_owned(), |id| format!("<code>{}</code>", name(short_commit(id))));
+        vec![
+            format!(
+                "<a href=\"{}\">{}</a>",
+                links.to(At::Entry { id: point.entry, page: 1 }),
+                point.index + 1
+            ),
+            escape::html(&utc(point.time)),
+            commit,
+            escape::html(&scale.with_unit(point.value)),
+            point.error.map_or("-".to_owned(), |error| escape::html(&scale.with_unit(error))),
+            point.runs.to_string(),
+            links
+                .record(point.entry)
+                .map_or(String::new(), |to| format!("<a href=\"{to}\">record</a>")),
+        ]
+    });
+    let titles = [
+        ("point", true),
+        ("time", false),
+        ("commit", false),
+        ("value", true),
+        ("standard error", true),
+        ("runs", true),
+        ("record", false),
+    ];
+    format!(
+        "<h2>Values</h2>\n<details><summary>{}, the newest first</summary>\n{}</details>\n",
+        counted(points.len(), "value"),
+        table(&titles, rows)
+    )
+}

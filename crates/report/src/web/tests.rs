@@ -1,0 +1,296 @@
+//! The pages of documents that nobody wishes for, and of an ordinary one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use becalm_model::history::{Decision, Review};
+use becalm_model::wire::{
+    ChangeInHistoryDocument, ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument,
+    WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
+    WebChangesDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
+    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument,
+};
+
+use super::{
+    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_entries,
+    web_entry, web_feed, web_message, web_series, web_style,
+};
+
+/// What somebody writes who wants a page to do more than show it.
+const HOSTILE: &str =
+    "</title><script>alert(1)</script>\" onload='x' &amp;\u{0}\u{1b}[31m\r\n\u{202e}";
+
+fn site(text: &str) -> Site {
+    let decisions = Some(Decisions { token: "token".to_owned(), by: text.to_owned() });
+    Site {
+        title: text.to_owned(),
+        version: "1.0".to_owned(),
+        place: SitePlace::Served { decisions },
+    }
+}
+
+fn files(text: &str) -> Site {
+    Site { place: SitePlace::Files { records: BTreeSet::from([16]) }, ..site(text) }
+}
+
+fn machine(text: &str) -> BTreeMap<String, String> {
+    [("cpu_model", text), ("kernel_release", text)]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into()
+}
+
+/// A regression in which all texts are this one.
+fn change(text: &str, review: &str) -> WebChangeDocument {
+    let place = ChangeInHistoryDocument {
+        id: "3@16".to_owned(),
+        series: 3,
+        benchmark: text.to_owned(),
+        metric: text.to_owned(),
+        unit: "s".to_owned(),
+        parameters: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        branch: text.to_owned(),
+        fingerprint: text.to_owned(),
+        entry: 16,
+        commit: Some(text.to_owned()),
+        after_commit: Some(text.to_owned()),
+        until_commit: Some(text.to_owned()),
+        review: review.to_owned(),
+        reason: (review == "dismissed").then(|| text.to_owned()),
+        by: (review != "open").then(|| text.to_owned()),
+        decided: (review != "open").then_some(1_795_219_113.0),
+        ..ChangeInHistoryDocument::default()
+    };
+    WebChangeDocument {
+        change: ChangePointDocument {
+            index: 3,
+            earliest: 3,
+            latest: 3,
+            before: 1.0,
+            after: 1.3,
+            ratio: Some(1.3),
+            ratio_low: Some(1.28),
+            ratio_high: Some(1.31),
+            state: "confirmed".to_owned(),
+            kind: "regression".to_owned(),
+            history: Some(place),
+        },
+        at_least: Some(0.24),
+        seen: 1_795_219_113.0,
+        entries_between: 1,
+        trend: vec![1.0, 1.01, 0.99, 1.3, 1.31, 1.29],
+        trend_at: 3,
+        machine: machine(text),
+        command: Some(vec![text.to_owned(), text.to_owned()]),
+    }
+}
+
+fn changes(text: &str) -> WebChangesDocument {
+    WebChangesDocument {
+        state: "open".to_owned(),
+        branch: Some(text.to_owned()),
+        branches: vec![text.to_owned(), "main".to_owned()],
+        part: WebPart { page: 1, pages: 2, items: 21 },
+        counts: WebChangeCounts { open: 21, acknowledged: 3, dismissed: 1, open_regressions: 20 },
+        series: 5,
+        entries: 30,
+        changes: vec![change(text, "open"), change(text, "dismissed")],
+        ..WebChangesDocument::default()
+    }
+}
+
+fn one_series(text: &str) -> HistorySeriesDocument {
+    HistorySeriesDocument {
+        series: 3,
+        benchmark: text.to_owned(),
+        metric: text.to_owned(),
+        unit: text.to_owned(),
+        direction: text.to_owned(),
+        parameters: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        fingerprint: text.to_owned(),
+        branch: text.to_owned(),
+        points: 6,
+        last: Some(1_795_219_113.0),
+        value: Some(1.3),
+        ..HistorySeriesDocument::default()
+    }
+}
+
+fn series(text: &str) -> WebSeriesDocument {
+    let values = [1.0, 1.01, 0.99, 1.3, 1.31, 1.29];
+    let point = |(index, value): (usize, &f64)| WebPointDocument {
+        index,
+        entry: 13 + i64::try_from(index).unwrap_or(0),
+        time: 1_795_219_113.0 + 86_400.0 * index as f64,
+        commit: Some(text.to_owned()),
+        value: *value,
+        error: Some(0.01),
+        runs: 10,
+    };
+    let level =
+        |first, level| WebLevelDocument { first, last: first + 2, level, low: None, high: None };
+    WebSeriesDocument {
+        series: one_series(text),
+        machine: machine(text),
+        by: "order".to_owned(),
+        part: WebPart { page: 1, pages: 1, items: 6 },
+        points: values.iter().enumerate().map(point).collect(),
+        levels: vec![level(0, 1.0), level(3, 1.3)],
+        changes: vec![change(text, "open")],
+        ..WebSeriesDocument::default()
+    }
+}
+
+fn an_entry(text: &str) -> HistoryEntryDocument {
+    HistoryEntryDocument {
+        entry: 16,
+        commit: Some(text.to_owned()),
+        branch: text.to_owned(),
+        tags: vec![text.to_owned()],
+        fingerprint: text.to_owned(),
+        facts: machine(text),
+        has_record: true,
+        ..HistoryEntryDocument::default()
+    }
+}
+
+/// Every page in which all texts are this one.
+fn every_page(text: &str) -> Vec<(&'static str, String)> {
+    let benchmark = WebBenchmarkDocument {
+        series: one_series(text),
+        machine: machine(text),
+        trend: vec![1.0, 2.0],
+        last_change: Some(change(text, "open").change),
+    };
+    let benchmarks = WebBenchmarksDocument {
+        search: text.to_owned(),
+        part: WebPart { page: 2, pages: 3, items: 101 },
+        benchmarks: vec![benchmark],
+        ..WebBenchmarksDocument::default()
+    };
+    let part = WebPart { page: 1, pages: 1, items: 1 };
+    let entries =
+        WebEntriesDocument { part, entries: vec![an_entry(text)], ..WebEntriesDocument::default() };
+    let value = WebEntryValueDocument {
+        benchmark: text.to_owned(),
+        metric: text.to_owned(),
+        unit: text.to_owned(),
+        ..WebEntryValueDocument::default()
+    };
+    let entry = WebEntryDocument {
+        entry: an_entry(text),
+        part,
+        values: vec![value],
+        ..WebEntryDocument::default()
+    };
+    let review = Review {
+        decision: Decision::Dismissed { reason: text.into() },
+        by: text.into(),
+        time: 1.0,
+    };
+    let mut pages = Vec::new();
+    for site in [site(text), files(text)] {
+        pages.extend([
+            ("changes", web_changes(&changes(text), &site)),
+            ("series", web_series(&series(text), &site)),
+            (
+                "by time",
+                web_series(&WebSeriesDocument { by: "time".into(), ..series(text) }, &site),
+            ),
+            ("benchmarks", web_benchmarks(&benchmarks, &site)),
+            ("entries", web_entries(&entries, &site)),
+            ("entry", web_entry(&entry, &site)),
+            ("feed", web_feed(&[change(text, "acknowledged")], &site, text)),
+            ("bad request", web_message(&WebMessage::BadRequest(text.into()), &site, 1)),
+            ("no database", web_message(&WebMessage::NoDatabase(text.into()), &site, 0)),
+            (
+                "meanwhile",
+                web_message(
+                    &WebMessage::Meanwhile { review: Some(review.clone()), series: 3 },
+                    &site,
+                    1,
+                ),
+            ),
+        ]);
+    }
+    pages
+}
+
+#[test]
+fn texts_of_others_are_shown_and_do_nothing() {
+    for (name, page) in every_page(HOSTILE) {
+        assert!(!page.contains("<script"), "{name}: {page}");
+        assert!(!page.contains("onload='x'") && !page.contains("\" onload"), "{name}: {page}");
+        assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "{name}: {page}");
+        let control = page.chars().find(|c| c.is_control() && *c != '\n');
+        assert_eq!(control, None, "{name}: {page}");
+        assert!(!page.contains('\u{202e}'), "{name}: {page}");
+        assert!(!page.contains(" style=\""), "{name}: {page}");
+    }
+}
+
+#[test]
+fn texts_without_end_do_not_make_pages_without_end() {
+    let long = "long ".repeat(200_000);
+    for (name, page) in every_page(&long) {
+        assert!(page.len() < 100_000, "{name}: {} bytes", page.len());
+    }
+}
+
+#[test]
+fn an_ordinary_front_page() {
+    let mut document = changes("main");
+    document.branch = None;
+    for change in &mut document.changes {
+        change.command = Some(["./sort", "-n", "big file"].map(str::to_owned).into());
+        change.machine = machine("A processor");
+        let place = change.change.history.as_mut().unwrap();
+        place.benchmark = "sort".to_owned();
+        place.metric = "wall_time".to_owned();
+        place.parameters.clear();
+        place.after_commit = Some("14abcdef0123456789".to_owned());
+        place.until_commit = Some("15abcdef0123456789".to_owned());
+        place.commit.clone_from(&place.until_commit);
+        place.fingerprint = "0a1b2c3d4e".to_owned();
+    }
+    let page = web_changes(&document, &site("a history"));
+    insta::assert_snapshot!(page.split_once("<main id=\"main\">\n").unwrap().1);
+}
+
+#[test]
+fn no_command_has_a_commit_that_could_be_a_flag() {
+    for commit in ["--build=rm", "-x", "a;rm -rf", "$(x)", "", "a\nb"] {
+        let mut document = changes("main");
+        document.changes.truncate(1);
+        document.changes[0].change.history.as_mut().unwrap().after_commit = Some(commit.to_owned());
+        let page = web_changes(&document, &site("a history"));
+        assert!(!page.contains("becalm compare"), "{commit}: {page}");
+    }
+}
+
+#[test]
+fn what_is_read_and_what_is_drawn_are_the_same_points() {
+    let page = web_series(&series("main"), &site("a history"));
+    assert_eq!(page.matches("<circle").count(), 6);
+    // Each leads to its record, from the picture and from the table.
+    assert_eq!(page.matches("href=\"../record/16\"").count(), 2 + 1, "{page}");
+    let published = web_series(&series("main"), &files("a history"));
+    assert!(
+        published.contains("href=\"../record/16.html\"")
+            && published.contains("href=\"../entry/15.html\"")
+    );
+}
+
+#[test]
+fn a_badge_says_how_many() {
+    let of = |open_regressions| {
+        web_badge(WebChangeCounts { open_regressions, ..WebChangeCounts::default() })
+    };
+    assert!(of(0).contains(">no open regression<"));
+    assert!(of(1).contains(">1 open regression<"));
+    assert!(of(12).contains(">12 open regressions<"));
+}
+
+#[test]
+fn the_style_sheet_asks_for_nothing_else() {
+    let style = web_style();
+    assert!(!style.contains("url(") && !style.contains("@import"), "{style}");
+}
