@@ -1,0 +1,92 @@
+//! The history that pages are of: its connections, and what was found in it.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use becalm_series::{Access, ChangeTerms, HistoryLocation, Store, StoreError, open};
+
+use crate::queries::Findings;
+
+/// Makes the page of a whole record of its document, or says why it cannot.
+pub type RecordPage = fn(&str) -> Result<String, String>;
+
+/// Connections that are kept for the next request.
+const IDLE: usize = 8;
+
+/// Commands of changes that are remembered.
+const COMMANDS: usize = 10_000;
+
+/// A history, for pages of it.
+pub struct History {
+    place: HistoryLocation,
+    pub(crate) terms: ChangeTerms,
+    pub(crate) record_page: RecordPage,
+    idle: Mutex<Vec<Store>>,
+    /// What was found when the history was last looked at.
+    pub(crate) findings: Mutex<Option<Arc<Findings>>>,
+    /// The commands of changes, by the change's id: the record of an entry does not change.
+    pub(crate) commands: Mutex<HashMap<String, Option<Vec<String>>>>,
+}
+
+impl History {
+    /// Makes pages of the history at a place, whose changes are found by these rules.
+    pub fn new(place: HistoryLocation, terms: ChangeTerms, record_page: RecordPage) -> Self {
+        Self {
+            place,
+            terms,
+            record_page,
+            idle: Mutex::default(),
+            findings: Mutex::default(),
+            commands: Mutex::default(),
+        }
+    }
+
+    /// Does something with a connection that only reads. One that failed is not used again.
+    pub(crate) fn reading<T>(
+        &self,
+        work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let kept = locked(&self.idle).pop();
+        let mut store = match kept {
+            Some(store) => store,
+            None => open(&self.place, Access::Read)?,
+        };
+        let done = work(&mut store)?;
+        // A file is opened anew each time, so that one that was replaced is noticed.
+        if matches!(self.place, HistoryLocation::Server { .. }) {
+            let mut idle = locked(&self.idle);
+            if idle.len() < IDLE {
+                idle.push(store);
+            }
+        }
+        Ok(done)
+    }
+
+    /// Does something with a connection that may write, to a history that is there.
+    pub(crate) fn writing<T>(
+        &self,
+        work: impl FnOnce(&mut Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        // Who writes makes what is not there, and brings what is old to the present version.
+        open(&self.place, Access::Read)?;
+        work(&mut open(&self.place, Access::Write)?)
+    }
+
+    /// Forgets commands, if there are very many.
+    pub(crate) fn limit_commands(commands: &mut HashMap<String, Option<Vec<String>>>) {
+        if commands.len() > COMMANDS {
+            commands.clear();
+        }
+    }
+}
+
+/// Locks what one thread uses at a time, also after another one failed while it did.
+pub(crate) fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns the present time, in seconds since the Unix epoch.
+pub(crate) fn now() -> f64 {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}

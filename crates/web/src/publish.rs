@@ -1,0 +1,155 @@
+//! The same pages as files.
+
+use std::collections::BTreeSet;
+
+use becalm_model::history::{EntryId, SeriesId};
+use becalm_report::web::{
+    Site, SitePlace, benchmarks_file, changes_file, entries_file, entry_file, series_file,
+    web_badge, web_benchmarks, web_changes, web_entries, web_entry, web_feed, web_icon, web_series,
+    web_style,
+};
+use becalm_series::{EntryFilter, Store, StoreError};
+
+use crate::history::History;
+use crate::queries::{self, By, Findings};
+
+/// How many files there are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Published {
+    /// Pages and what they need.
+    pub files: usize,
+    /// Pages of whole records among them.
+    pub records: usize,
+    /// Records that this becalm cannot read.
+    pub unreadable: usize,
+}
+
+/// Why pages could not be made or written.
+#[derive(Debug)]
+pub enum PublishError<E> {
+    /// The history could not be read.
+    Store(StoreError),
+    /// A file could not be written.
+    Write(E),
+}
+
+impl<E> From<StoreError> for PublishError<E> {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Makes all pages of a history and writes each by its path, with the whole records of so many entries, the last ones.
+pub fn publish<E>(
+    history: &History,
+    title: &str,
+    version: &str,
+    records: usize,
+    mut write: impl FnMut(&str, &str) -> Result<(), E>,
+) -> Result<Published, PublishError<E>> {
+    // What cannot be written ends the reading, but is no error of the store.
+    let mut failed = None;
+    let mut published = Published::default();
+    let mut put = |path: &str, text: &str| {
+        if failed.is_none() {
+            published.files += 1;
+            failed = write(path, text).err();
+        }
+        failed.is_none()
+    };
+    let (mut n_records, mut unreadable) = (0, 0);
+    history.reading(|store| {
+        let filter = EntryFilter { limit: Some(records), ..EntryFilter::default() };
+        let recent = if records == 0 { Vec::new() } else { store.entries(&filter)? };
+        let mut kept = BTreeSet::new();
+        for entry in recent.iter().filter(|entry| entry.has_document) {
+            let Some(document) = store.document(entry.id)? else { continue };
+            match (history.record_page)(&document) {
+                Ok(page) => {
+                    kept.insert(entry.id.0);
+                    n_records += 1;
+                    if !put(&format!("record/{}.html", entry.id), &page) {
+                        return Ok(());
+                    }
+                }
+                Err(_) => unreadable += 1,
+            }
+        }
+        let place = SitePlace::Files { records: kept };
+        let site = Site { title: title.to_owned(), version: version.to_owned(), place };
+        pages(history, store, &site, &mut put)
+    })?;
+    match failed {
+        Some(error) => Err(PublishError::Write(error)),
+        None => Ok(Published { records: n_records, unreadable, ..published }),
+    }
+}
+
+/// Makes all pages but those of records, until one cannot be written.
+fn pages(
+    history: &History,
+    store: &mut Store,
+    site: &Site,
+    put: &mut impl FnMut(&str, &str) -> bool,
+) -> Result<(), StoreError> {
+    for state in ["open", "acknowledged", "dismissed", "all"] {
+        for page in 1.. {
+            let Some(document) = queries::changes(history, store, state, None, page)? else {
+                break;
+            };
+            if !put(&changes_file(state, page), &web_changes(&document, site)) {
+                return Ok(());
+            }
+        }
+    }
+    let mut series: BTreeSet<SeriesId> = BTreeSet::new();
+    for page in 1.. {
+        let Some(document) = queries::benchmarks(history, store, "", false, page)? else { break };
+        series.extend(document.benchmarks.iter().map(|one| SeriesId(one.series.series)));
+        if !put(&benchmarks_file(page), &web_benchmarks(&document, site)) {
+            return Ok(());
+        }
+    }
+    let mut entries: Vec<EntryId> = Vec::new();
+    for page in 1.. {
+        let Some(document) = queries::entries(store, page)? else { break };
+        entries.extend(document.entries.iter().map(|one| EntryId(one.entry)));
+        if !put(&entries_file(page), &web_entries(&document, site)) {
+            return Ok(());
+        }
+    }
+    for id in entries {
+        for page in 1.. {
+            let Some(document) = queries::entry(store, id, page)? else { break };
+            // Series beside main metrics have pages, too, where an entry leads to them.
+            series.extend(document.values.iter().map(|value| SeriesId(value.series)));
+            if !put(&entry_file(id.0, page), &web_entry(&document, site)) {
+                return Ok(());
+            }
+        }
+    }
+    for id in series {
+        for page in 1.. {
+            let Some(document) = queries::series(history, store, id, By::Order, page)? else {
+                break;
+            };
+            if !put(&series_file(id.0, page), &web_series(&document, site)) {
+                return Ok(());
+            }
+        }
+    }
+    let feed = web_feed(&queries::feed(history, store)?, site, "");
+    let badge = web_badge(Findings::of(history, store)?.counts(None));
+    let assets = [
+        ("style.css", web_style()),
+        ("icon.svg", web_icon()),
+        ("feed.atom", feed),
+        ("badge.svg", badge),
+    ];
+    for (path, text) in assets {
+        if !put(path, &text) {
+            return Ok(());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! The series of a history with their last values, a page of them at a time.
+
+use std::collections::HashMap;
+
+use becalm_model::history::{Series, SeriesId, full_name};
+use becalm_model::wire::{
+    ChangePointDocument, HistorySeriesDocument, WEB_BENCHMARKS_SCHEMA, WebBenchmarkDocument,
+    WebBenchmarksDocument,
+};
+use becalm_series::{SeriesFilter, Store, StoreError};
+
+use super::findings::state;
+use super::{Findings, part};
+use crate::history::History;
+
+/// Series of a page.
+const EACH: usize = 50;
+
+/// Entries of each branch and machine whose values are shown.
+const ENTRIES: usize = 60;
+
+/// Returns a page of the series that have all words of `search`; those beside main metrics too, if `all` are asked for.
+/// `None` if there is no such page.
+pub(crate) fn benchmarks(
+    history: &History,
+    store: &mut Store,
+    search: &str,
+    all: bool,
+    page: usize,
+) -> Result<Option<WebBenchmarksDocument>, StoreError> {
+    let found = Findings::of(history, store)?;
+    let listed = if all { store.series(&SeriesFilter::default())? } else { found.series.clone() };
+    let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
+    let fits = |one: &&Series| {
+        let text = searched(one, &found);
+        words.iter().all(|word| text.contains(word))
+    };
+    let fitting: Vec<&Series> = listed.iter().filter(fits).collect();
+    let Some((part, range)) = part(fitting.len(), EACH, page) else { return Ok(None) };
+    let shown = &fitting[range];
+    let ids: Vec<SeriesId> = shown.iter().map(|one| one.id).collect();
+    let points = if ids.is_empty() { Vec::new() } else { store.last_points(&ids, ENTRIES)? };
+    let mut last: HashMap<i64, &ChangePointDocument> = HashMap::new();
+    for change in found.changes.iter().filter(|change| state(change) != "dismissed") {
+        let Some(place) = &change.change.history else { continue };
+        let newest = last.entry(place.series).or_insert(&change.change);
+        if newest.index < change.change.index {
+            *newest = &change.change;
+        }
+    }
+    let benchmarks = shown.iter().zip(&points).map(|(series, points)| WebBenchmarkDocument {
+        series: HistorySeriesDocument::of(series, points),
+        machine: found.machine(&series.key.fingerprint),
+        trend: points.iter().map(|point| point.value).collect(),
+        last_change: last.get(&series.id.0).map(|change| (*change).clone()),
+    });
+    Ok(Some(WebBenchmarksDocument {
+        schema: WEB_BENCHMARKS_SCHEMA.to_owned(),
+        search: search.to_owned(),
+        all,
+        part,
+        of_entries: ENTRIES,
+        benchmarks: benchmarks.collect(),
+    }))
+}
+
+/// Returns the text in which words are searched.
+fn searched(series: &Series, found: &Findings) -> String {
+    let key = &series.key;
+    let name = full_name(&key.benchmark, key.parameters.iter().map(|(name, value)| (name, value)));
+    let machine = found.machine(&key.fingerprint);
+    let cpu = machine.get("cpu_model").map_or("", String::as_str);
+    format!("{name}\n{}\n{}\n{cpu}\n{}", key.metric, key.branch, key.fingerprint).to_lowercase()
+}

@@ -1,0 +1,105 @@
+//! The changes of a history, as the front page and the feed show them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use becalm_model::history::EntryId;
+use becalm_model::wire::{
+    WEB_CHANGES_SCHEMA, WebChangeDocument, WebChangesDocument, read_document,
+};
+use becalm_series::{Store, StoreError, command_of};
+
+use super::findings::{is_of, state};
+use super::{Findings, part};
+use crate::history::{History, locked};
+
+/// Changes of a page.
+const EACH: usize = 20;
+
+/// Changes of the feed.
+const IN_FEED: usize = 50;
+
+/// Returns a page of the changes of this state (`open`, `acknowledged`, `dismissed` or `all`), of a branch or of all;
+/// `None` if there is no such page.
+pub(crate) fn changes(
+    history: &History,
+    store: &mut Store,
+    wanted: &str,
+    branch: Option<&str>,
+    page: usize,
+) -> Result<Option<WebChangesDocument>, StoreError> {
+    let found = Findings::of(history, store)?;
+    let of_state: Vec<&WebChangeDocument> = found
+        .changes
+        .iter()
+        .filter(|change| is_of(change, branch) && (wanted == "all" || state(change) == wanted))
+        .collect();
+    let Some((part, range)) = part(of_state.len(), EACH, page) else { return Ok(None) };
+    let branches: BTreeSet<&str> = found.series.iter().map(|one| one.key.branch.as_str()).collect();
+    let mut changes: Vec<WebChangeDocument> =
+        of_state[range].iter().map(|one| (*one).clone()).collect();
+    complete(history, store, &found, &mut changes)?;
+    Ok(Some(WebChangesDocument {
+        schema: WEB_CHANGES_SCHEMA.to_owned(),
+        state: wanted.to_owned(),
+        branch: branch.map(str::to_owned),
+        branches: branches.into_iter().map(str::to_owned).collect(),
+        part,
+        counts: found.counts(branch),
+        series: found
+            .series
+            .iter()
+            .filter(|one| branch.is_none_or(|branch| one.key.branch == branch))
+            .count(),
+        entries: found.stamp.entries,
+        changes,
+    }))
+}
+
+/// Returns the newest confirmed changes that nobody dismissed.
+pub(crate) fn feed(
+    history: &History,
+    store: &mut Store,
+) -> Result<Vec<WebChangeDocument>, StoreError> {
+    let found = Findings::of(history, store)?;
+    let is_news = |change: &&WebChangeDocument| {
+        change.change.state == "confirmed" && state(change) != "dismissed"
+    };
+    let mut changes: Vec<WebChangeDocument> =
+        found.changes.iter().filter(is_news).cloned().collect();
+    changes.sort_by(|a, b| b.seen.total_cmp(&a.seen));
+    changes.truncate(IN_FEED);
+    Ok(changes)
+}
+
+/// Adds to changes what is known of their machines, and the commands that were measured.
+pub(super) fn complete(
+    history: &History,
+    store: &mut Store,
+    found: &Findings,
+    changes: &mut [WebChangeDocument],
+) -> Result<(), StoreError> {
+    let mut wanted: BTreeMap<i64, Vec<usize>> = BTreeMap::new();
+    for (index, change) in changes.iter_mut().enumerate() {
+        let Some(place) = &change.change.history else { continue };
+        change.machine = found.machine(&place.fingerprint);
+        match locked(&history.commands).get(&place.id) {
+            Some(known) => change.command.clone_from(known),
+            None => wanted.entry(place.entry).or_default().push(index),
+        }
+    }
+    for (entry, indices) in wanted {
+        let document = store.document(EntryId(entry))?;
+        let record = document.and_then(|text| read_document(&text).ok());
+        let mut commands = locked(&history.commands);
+        History::limit_commands(&mut commands);
+        for index in indices {
+            let Some(place) = &changes[index].change.history else { continue };
+            let parameters: Vec<_> = place.parameters.clone().into_iter().collect();
+            let command =
+                record.as_ref().and_then(|it| command_of(it, &place.benchmark, &parameters));
+            commands.insert(place.id.clone(), command.clone());
+            changes[index].command = command;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,125 @@
+//! What goes back to a client.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use becalm_report::style_of_pages;
+use bytes::Bytes;
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION,
+    REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+
+use super::access::digest;
+
+/// An answer before it is one of HTTP.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    kind: Kind,
+    body: String,
+    more: Vec<(HeaderName, String)>,
+}
+
+/// What a body is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Page,
+    /// A report that has its style in itself.
+    Record,
+    Json,
+    Style,
+    Picture,
+    /// A picture that pages of others show.
+    Badge,
+    Feed,
+    Text,
+}
+
+impl Kind {
+    fn mime(self) -> &'static str {
+        match self {
+            Self::Page | Self::Record => "text/html; charset=utf-8",
+            Self::Json => "application/json",
+            Self::Style => "text/css; charset=utf-8",
+            Self::Picture | Self::Badge => "image/svg+xml",
+            Self::Feed => "application/atom+xml; charset=utf-8",
+            Self::Text => "text/plain; charset=utf-8",
+        }
+    }
+
+    /// Returns what a browser may load for it: nothing but the style sheet and the icon, and no script at all.
+    fn policy(self) -> String {
+        let style = match self {
+            Self::Record => {
+                format!("'sha256-{}'", STANDARD.encode(digest(style_of_pages().as_bytes())))
+            }
+            _ => "'self'".to_owned(),
+        };
+        format!(
+            "default-src 'none'; style-src {style}; img-src 'self'; form-action 'self'; base-uri 'none'; \
+             frame-ancestors 'none'"
+        )
+    }
+}
+
+impl Answer {
+    pub(super) fn new(status: StatusCode, kind: Kind, body: String) -> Self {
+        Self { status, kind, body, more: Vec::new() }
+    }
+
+    pub(super) fn ok(kind: Kind, body: String) -> Self {
+        Self::new(StatusCode::OK, kind, body)
+    }
+
+    /// Sends the browser elsewhere, after a form.
+    pub(super) fn see_other(to: String) -> Self {
+        Self::new(StatusCode::SEE_OTHER, Kind::Text, String::new()).with(LOCATION, to)
+    }
+
+    /// Adds which methods an address takes.
+    pub(super) fn allowing(self, methods: &str) -> Self {
+        self.with(ALLOW, methods.to_owned())
+    }
+
+    /// Asks for the token.
+    pub(super) fn asking_for_token(self) -> Self {
+        self.with(
+            WWW_AUTHENTICATE,
+            "Basic realm=\"becalm: any name, and the token as password\"".to_owned(),
+        )
+    }
+
+    fn with(mut self, name: HeaderName, value: String) -> Self {
+        self.more.push((name, value));
+        self
+    }
+
+    /// Makes it one of HTTP.
+    pub(super) fn response(self) -> Response<Full<Bytes>> {
+        let mut response = Response::new(Full::new(Bytes::from(self.body)));
+        *response.status_mut() = self.status;
+        let headers: &mut HeaderMap = response.headers_mut();
+        let mut put = |name: HeaderName, value: &str| {
+            // What is not permitted in a head is not sent.
+            if let Ok(value) = HeaderValue::from_str(value) {
+                headers.insert(name, value);
+            }
+        };
+        put(CONTENT_TYPE, self.kind.mime());
+        put(CONTENT_SECURITY_POLICY, &self.kind.policy());
+        put(X_CONTENT_TYPE_OPTIONS, "nosniff");
+        put(X_FRAME_OPTIONS, "DENY");
+        // Within the site a browser has to say where a form comes from.
+        put(REFERRER_POLICY, "same-origin");
+        put(CACHE_CONTROL, if self.kind == Kind::Style { "max-age=300" } else { "no-cache" });
+        let sharing = if self.kind == Kind::Badge { "cross-origin" } else { "same-origin" };
+        put(HeaderName::from_static("cross-origin-resource-policy"), sharing);
+        put(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+        for (name, value) in &self.more {
+            put(name.clone(), value);
+        }
+        response
+    }
+}

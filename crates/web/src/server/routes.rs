@@ -1,0 +1,505 @@
+//! Which address is what, and the way of a request: who asks, what for, and the answer.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use becalm_model::history::{ChangeId, EntryId, SeriesId};
+use becalm_model::wire::json_text;
+use becalm_report::web::{
+    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_entries,
+    web_entry, web_feed, web_icon, web_message, web_message_text, web_series, web_style,
+};
+use becalm_series::{Store, StoreError};
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
+use hyper::body::{Body as _, Incoming};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use super::ServerOptions;
+use super::access::{Access, digest, host, is_same, is_same_origin, secret};
+use super::answer::{Answer, Kind};
+use super::counters::Counters;
+use super::decide::Asked;
+use super::query::{pairs, plain, value};
+use crate::history::History;
+use crate::queries::{self, By, Findings};
+
+/// Queries at the same time.
+const QUERIES: usize = 4;
+
+/// How long an answer may wait for its turn and for the database.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a form may take to arrive.
+const ARRIVAL: Duration = Duration::from_secs(10);
+
+/// Bytes of a form.
+const FORM: usize = 16 << 10;
+
+/// Letters of a search, a branch and the like.
+const WORDS: usize = 200;
+
+/// What all connections share.
+pub(super) struct Service {
+    history: History,
+    title: String,
+    version: String,
+    access: Access,
+    /// In every form of this server, if it decides. Another start has another one.
+    form_token: Option<String>,
+    counters: Counters,
+    turns: Arc<Semaphore>,
+}
+
+/// One request, as far as routes look at it.
+struct Wanted {
+    query: Vec<(String, String)>,
+    /// The name that was given with the token.
+    who: String,
+    /// The address of the site, for a feed.
+    base: String,
+}
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Changes,
+    Series(SeriesId),
+    Benchmarks,
+    Entries,
+    Entry(EntryId),
+    Record(EntryId),
+    Decision(ChangeId),
+    Style,
+    Icon,
+    Feed,
+    Badge,
+    Health,
+    Metrics,
+}
+
+/// In which form something is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Page,
+    Json,
+}
+
+/// Why there is no answer but a message.
+enum Refused {
+    Message(WebMessage),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Refused {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Missing { .. } => Self::Message(WebMessage::NotFound),
+            error => Self::Store(error),
+        }
+    }
+}
+
+impl From<WebMessage> for Refused {
+    fn from(message: WebMessage) -> Self {
+        Self::Message(message)
+    }
+}
+
+impl Service {
+    pub(super) fn new(history: History, options: ServerOptions) -> io::Result<Self> {
+        let ServerOptions { title, version, access, decides, .. } = options;
+        let form_token = if decides { Some(secret()?) } else { None };
+        let (counters, turns) = (Counters::default(), Arc::new(Semaphore::new(QUERIES)));
+        Ok(Self { history, title, version, access, form_token, counters, turns })
+    }
+
+    /// Answers a request, whatever it is.
+    pub(super) async fn answer(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+    ) -> Response<Full<Bytes>> {
+        let began = Instant::now();
+        let (head, body) = request.into_parts();
+        let (page, answer) = Arc::clone(&self).page(head, body).await;
+        self.counters.count(page, answer.status.as_u16(), began.elapsed());
+        answer.response()
+    }
+
+    async fn page(self: Arc<Self>, head: Parts, body: Incoming) -> (&'static str, Answer) {
+        let path: Vec<String> = head.uri.path().split('/').skip(1).map(plain).collect();
+        let form =
+            if path.first().is_some_and(|first| first == "api") { Form::Json } else { Form::Page };
+        // Links of an answer are relative to where it was asked for.
+        let depth = path.len().saturating_sub(1).min(1);
+        let refuse = |message: &WebMessage| self.message(message, form, depth, "");
+        if !self.access.knows_host(&head.headers) {
+            return ("refused", refuse(&WebMessage::UnknownHost));
+        }
+        let Some(target) = target(&path, form) else {
+            return match self.access.who(&head.headers) {
+                Some(_) => ("none", refuse(&WebMessage::NotFound)),
+                None => ("refused", refuse(&WebMessage::NoToken).asking_for_token()),
+            };
+        };
+        let name = target.name();
+        let who = match self.access.who(&head.headers) {
+            Some(who) => who,
+            // Whoever looks after the server needs to know no more than whether it works.
+            None if target == Target::Health => String::new(),
+            None => return (name, refuse(&WebMessage::NoToken).asking_for_token()),
+        };
+        let is_right = match target {
+            Target::Decision(_) => head.method == Method::POST,
+            _ => head.method == Method::GET || head.method == Method::HEAD,
+        };
+        if !is_right {
+            let methods = if matches!(target, Target::Decision(_)) { "POST" } else { "GET, HEAD" };
+            return (name, refuse(&WebMessage::WrongMethod).allowing(methods));
+        }
+        let form_sent = match target {
+            Target::Decision(_) => match self.form(&head.headers, body).await {
+                Ok(form) => form,
+                Err(message) => return (name, refuse(&message)),
+            },
+            _ => Vec::new(),
+        };
+        let base = host(&head.headers).map_or(String::new(), |host| format!("http://{host}/"));
+        let wanted = Wanted { query: pairs(head.uri.query().unwrap_or_default()), who, base };
+        let turn = timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let Ok(Ok(turn)) = turn else { return (name, refuse(&WebMessage::Busy)) };
+        // Databases block.
+        let service = Arc::clone(&self);
+        let work = spawn_blocking(move || {
+            // It has its turn until it is done, also if nobody waits for it any more.
+            let _turn = turn;
+            let done = service.carry_out(target, form, &wanted, &form_sent);
+            let decisions = service.site(&wanted.who);
+            done.unwrap_or_else(|refused| {
+                let message = match refused {
+                    Refused::Message(message) => message,
+                    Refused::Store(error) => WebMessage::NoDatabase(error.to_string()),
+                };
+                message_on(&decisions, &message, form, depth)
+            })
+        });
+        let answer = match timeout(PATIENCE, work).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(_)) => refuse(&WebMessage::Failed),
+            Err(_) => refuse(&WebMessage::Busy),
+        };
+        (name, answer)
+    }
+
+    /// Reads a form that a page of this server sent.
+    async fn form(
+        &self,
+        headers: &HeaderMap,
+        body: Incoming,
+    ) -> Result<Vec<(String, String)>, WebMessage> {
+        let Some(expected) = &self.form_token else { return Err(WebMessage::WrongMethod) };
+        let kind =
+            headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("application/x-www-form-urlencoded") {
+            return Err(WebMessage::BadRequest("a decision is a form".to_owned()));
+        }
+        if !is_same_origin(headers) {
+            return Err(WebMessage::ForeignForm);
+        }
+        if body.size_hint().lower() > FORM as u64 {
+            return Err(WebMessage::TooLarge);
+        }
+        let whole = timeout(ARRIVAL, Limited::new(body, FORM).collect()).await;
+        let bytes = match whole {
+            Err(_) => return Err(WebMessage::TooSlow),
+            Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(WebMessage::TooLarge),
+            Ok(Err(_)) => return Err(WebMessage::BadRequest("the form did not arrive".to_owned())),
+            Ok(Ok(whole)) => whole.to_bytes(),
+        };
+        let form = pairs(&String::from_utf8_lossy(&bytes));
+        let token = value(&form, "token").unwrap_or_default();
+        if is_same(&digest(token.as_bytes()), &digest(expected.as_bytes())) {
+            Ok(form)
+        } else {
+            Err(WebMessage::ForeignForm)
+        }
+    }
+
+    fn site(&self, who: &str) -> Site {
+        let decisions = self
+            .form_token
+            .as_ref()
+            .map(|token| Decisions { token: token.clone(), by: who.to_owned() });
+        Site {
+            title: self.title.clone(),
+            version: self.version.clone(),
+            place: SitePlace::Served { decisions },
+        }
+    }
+
+    fn message(&self, message: &WebMessage, form: Form, depth: usize, who: &str) -> Answer {
+        message_on(&self.site(who), message, form, depth)
+    }
+
+    /// Makes the answer, with the history.
+    fn carry_out(
+        &self,
+        target: Target,
+        form: Form,
+        wanted: &Wanted,
+        sent: &[(String, String)],
+    ) -> Result<Answer, Refused> {
+        let site = self.site(&wanted.who);
+        match target {
+            Target::Style => return Ok(Answer::ok(Kind::Style, web_style())),
+            Target::Icon => return Ok(Answer::ok(Kind::Picture, web_icon())),
+            Target::Decision(change) => {
+                let asked = Asked::read(change, sent, &wanted.who)?;
+                return Ok(Answer::see_other(asked.carry_out(&self.history)??));
+            }
+            _ => {}
+        }
+        let page = wanted.page()?;
+        let by = wanted.by()?;
+        let state = wanted.state()?;
+        let history = &self.history;
+        // What is wrong with a request is found before the database is asked.
+        history
+            .reading(|store| {
+                Ok(match target {
+                    Target::Changes => {
+                        let branch = wanted.words("branch");
+                        let found =
+                            queries::changes(history, store, state, branch.as_deref(), page)?;
+                        shown(found, form, |document| web_changes(document, &site))
+                    }
+                    Target::Series(id) => {
+                        let found = queries::series(history, store, id, by, page)?;
+                        shown(found, form, |document| web_series(document, &site))
+                    }
+                    Target::Benchmarks => {
+                        let search = wanted.words("search").unwrap_or_default();
+                        let all = wanted.words("all").is_some();
+                        let found = queries::benchmarks(history, store, &search, all, page)?;
+                        shown(found, form, |document| web_benchmarks(document, &site))
+                    }
+                    Target::Entries => shown(queries::entries(store, page)?, form, |document| {
+                        web_entries(document, &site)
+                    }),
+                    Target::Entry(id) => {
+                        shown(queries::entry(store, id, page)?, form, |document| {
+                            web_entry(document, &site)
+                        })
+                    }
+                    Target::Record(id) => record(history, store, id, form)?,
+                    Target::Feed => {
+                        let changes = queries::feed(history, store)?;
+                        Ok(Answer::ok(Kind::Feed, web_feed(&changes, &site, &wanted.base)))
+                    }
+                    Target::Badge => {
+                        let branch = wanted.words("branch");
+                        let counts = Findings::of(history, store)?.counts(branch.as_deref());
+                        Ok(Answer::ok(Kind::Badge, web_badge(counts)))
+                    }
+                    Target::Metrics => {
+                        let found = Findings::of(history, store)?;
+                        let (entries, series) = (found.stamp.entries, found.series.len());
+                        Ok(Answer::ok(
+                            Kind::Text,
+                            self.counters.text(found.counts(None), entries, series),
+                        ))
+                    }
+                    Target::Health => {
+                        store.stamp()?;
+                        Ok(Answer::ok(Kind::Text, "ok\n".to_owned()))
+                    }
+                    Target::Style | Target::Icon | Target::Decision(_) => Err(WebMessage::Failed),
+                })
+            })?
+            .map_err(Refused::from)
+    }
+}
+
+/// Makes an answer that only says why there is no other.
+fn message_on(site: &Site, message: &WebMessage, form: Form, depth: usize) -> Answer {
+    use WebMessage as M;
+    let status = match message {
+        M::NotFound => StatusCode::NOT_FOUND,
+        M::Pruned => StatusCode::GONE,
+        M::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
+        M::BadRequest(_) | M::NoReason => StatusCode::BAD_REQUEST,
+        M::NoToken => StatusCode::UNAUTHORIZED,
+        M::ForeignForm => StatusCode::FORBIDDEN,
+        M::UnknownHost => StatusCode::MISDIRECTED_REQUEST,
+        M::Meanwhile { .. } => StatusCode::CONFLICT,
+        M::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+        M::TooSlow => StatusCode::REQUEST_TIMEOUT,
+        M::NoDatabase(_) | M::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        M::Failed | M::Unreadable(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    match form {
+        Form::Page => Answer::new(status, Kind::Page, web_message(message, site, depth)),
+        Form::Json => {
+            let text =
+                format!("{{\"error\": {}}}\n", json_text(&web_message_text(message)).trim_end());
+            Answer::new(status, Kind::Json, text)
+        }
+    }
+}
+
+/// Shows a document as it is wanted; `None` is not found.
+fn shown<T: serde::Serialize>(
+    found: Option<T>,
+    form: Form,
+    page: impl Fn(&T) -> String,
+) -> Result<Answer, WebMessage> {
+    let document = found.ok_or(WebMessage::NotFound)?;
+    Ok(match form {
+        Form::Page => Answer::ok(Kind::Page, page(&document)),
+        Form::Json => Answer::ok(Kind::Json, json_text(&document)),
+    })
+}
+
+/// Shows the whole record of an entry: the report of a saved file, or the document itself.
+fn record(
+    history: &History,
+    store: &mut Store,
+    id: EntryId,
+    form: Form,
+) -> Result<Result<Answer, WebMessage>, StoreError> {
+    let Some(document) = store.document(id)? else {
+        let is_there = !store.values(id)?.is_empty();
+        return Ok(Err(if is_there { WebMessage::Pruned } else { WebMessage::NotFound }));
+    };
+    Ok(match form {
+        Form::Json => Ok(Answer::ok(Kind::Json, document)),
+        Form::Page => (history.record_page)(&document)
+            .map(|page| Answer::ok(Kind::Record, page))
+            .map_err(WebMessage::Unreadable),
+    })
+}
+
+impl Wanted {
+    fn words(&self, name: &str) -> Option<String> {
+        value(&self.query, name).map(|words| words.chars().take(WORDS).collect())
+    }
+
+    fn page(&self) -> Result<usize, WebMessage> {
+        let Some(text) = value(&self.query, "page") else { return Ok(1) };
+        let page = text.parse().ok().filter(|page| *page > 0);
+        page.ok_or_else(|| WebMessage::BadRequest("`page` is a number from 1 on".to_owned()))
+    }
+
+    fn by(&self) -> Result<By, WebMessage> {
+        match value(&self.query, "by") {
+            None | Some("order") => Ok(By::Order),
+            Some("time") => Ok(By::Time),
+            Some(_) => Err(WebMessage::BadRequest("`by` is order or time".to_owned())),
+        }
+    }
+
+    fn state(&self) -> Result<&'static str, WebMessage> {
+        const STATES: [&str; 4] = ["open", "acknowledged", "dismissed", "all"];
+        let given = value(&self.query, "state").unwrap_or("open");
+        STATES.into_iter().find(|state| *state == given).ok_or_else(|| {
+            WebMessage::BadRequest("`state` is open, acknowledged, dismissed or all".to_owned())
+        })
+    }
+}
+
+impl Target {
+    /// Returns its name among the counters.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Changes => "changes",
+            Self::Series(_) => "series",
+            Self::Benchmarks => "benchmarks",
+            Self::Entries => "entries",
+            Self::Entry(_) => "entry",
+            Self::Record(_) => "record",
+            Self::Decision(_) => "decision",
+            Self::Style => "style",
+            Self::Icon => "icon",
+            Self::Feed => "feed",
+            Self::Badge => "badge",
+            Self::Health => "health",
+            Self::Metrics => "metrics",
+        }
+    }
+}
+
+/// Finds what a path is for. Below `api` there is what has a document.
+fn target(path: &[String], form: Form) -> Option<Target> {
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    let number = |text: &str| {
+        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|_| is_plain)
+    };
+    let of_both = |words: &[&str]| match words {
+        ["changes"] => Some(Target::Changes),
+        ["benchmarks"] => Some(Target::Benchmarks),
+        ["entries"] => Some(Target::Entries),
+        ["series", id] => number(id).map(|id| Target::Series(SeriesId(id))),
+        ["entry", id] => number(id).map(|id| Target::Entry(EntryId(id))),
+        ["record", id] => number(id).map(|id| Target::Record(EntryId(id))),
+        _ => None,
+    };
+    match form {
+        Form::Json => of_both(&words[1..]),
+        Form::Page => match words[..] {
+            [] | [""] => Some(Target::Changes),
+            ["changes", id] => id.parse().ok().map(Target::Decision),
+            ["style.css"] => Some(Target::Style),
+            ["icon.svg" | "favicon.ico"] => Some(Target::Icon),
+            ["feed.atom"] => Some(Target::Feed),
+            ["badge.svg"] => Some(Target::Badge),
+            ["health"] => Some(Target::Health),
+            ["metrics"] => Some(Target::Metrics),
+            _ => of_both(&words),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_one_thing_or_nothing() {
+        let of = |path: &str| {
+            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
+            let form = if path[0] == "api" { Form::Json } else { Form::Page };
+            target(&path, form)
+        };
+        assert_eq!(of("/"), Some(Target::Changes));
+        assert_eq!(of("/series/12"), Some(Target::Series(SeriesId(12))));
+        assert_eq!(of("/api/series/12"), Some(Target::Series(SeriesId(12))));
+        assert_eq!(of("/changes/3%40120"), of("/changes/3@120"));
+        assert!(of("/changes/3@120").is_some());
+        for nothing in [
+            "/api",
+            "/api/",
+            "/api/style.css",
+            "/api/changes/3@120",
+            "/series",
+            "/series/",
+            "/series/-1",
+            "/series/+1",
+            "/series/1e3",
+            "/series/99999999999999999999",
+            "/entry/1/2",
+            "/../etc/passwd",
+            "/record/%2e%2e",
+            "/changes/",
+            "//",
+        ] {
+            assert_eq!(of(nothing), None, "{nothing}");
+        }
+    }
+}

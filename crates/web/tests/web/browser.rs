@@ -1,0 +1,218 @@
+//! The pages in a real browser: Chromium without a screen, told what to do through a pipe.
+
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use base64::Engine as _;
+use becalm_testkit::skipped;
+use serde_json::{Value, json};
+
+use super::support::Bench;
+
+/// A browser with one page.
+struct Browser {
+    child: Child,
+    orders: File,
+    answers: BufReader<File>,
+    number: u64,
+    session: Option<String>,
+    /// What went wrong on pages since the last one was opened.
+    errors: Vec<String>,
+    _folder: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts one, or says why there is none.
+    fn start() -> Result<Self, String> {
+        let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|name| {
+            let path = std::env::var_os("PATH").unwrap_or_default();
+            std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
+        });
+        let program = program.ok_or("Chromium is not installed (package chromium)")?;
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = |name: &str| -> PathBuf { folder.path().join(name) };
+        let made = Command::new("mkfifo").args([pipe("orders"), pipe("answers")]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            return Err("mkfifo does not work here".to_owned());
+        }
+        // The browser reads from 3 and writes to 4.
+        let script = r#"exec "$0" --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --no-first-run \
+            --disable-background-networking --disable-component-update --disable-sync --no-proxy-server \
+            --host-resolver-rules='MAP * ~NOTFOUND, EXCLUDE 127.0.0.1' --user-data-dir="$3" \
+            --remote-debugging-pipe about:blank 3<"$1" 4>"$2""#;
+        let mut start = Command::new("sh");
+        start.args(["-c", script, program]).args([
+            pipe("orders"),
+            pipe("answers"),
+            pipe("profile"),
+        ]);
+        start.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = start.spawn().map_err(|error| error.to_string())?;
+        let orders = File::options().write(true).open(pipe("orders")).unwrap();
+        let answers = BufReader::new(File::open(pipe("answers")).unwrap());
+        let mut browser = Self {
+            child,
+            orders,
+            answers,
+            number: 0,
+            session: None,
+            errors: Vec::new(),
+            _folder: folder,
+        };
+        let target = browser.order("Target.createTarget", &json!({"url": "about:blank"}));
+        let target = json!({"targetId": target["targetId"], "flatten": true});
+        let session = browser.order("Target.attachToTarget", &target);
+        browser.session = session["sessionId"].as_str().map(str::to_owned);
+        for domain in ["Page", "Runtime", "Log", "Network"] {
+            browser.order(&format!("{domain}.enable"), &json!({}));
+        }
+        Ok(browser)
+    }
+
+    /// Carries out an order and returns the answer.
+    fn order(&mut self, method: &str, params: &Value) -> Value {
+        self.number += 1;
+        let mut order = json!({"id": self.number, "method": method, "params": params});
+        if let Some(session) = &self.session {
+            order["sessionId"] = json!(session);
+        }
+        self.orders.write_all(format!("{order}\0").as_bytes()).unwrap();
+        loop {
+            let message = self.next();
+            if message["id"] == self.number {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    /// Returns the next message, and keeps what went wrong on the page.
+    fn next(&mut self) -> Value {
+        let mut bytes = Vec::new();
+        self.answers.read_until(0, &mut bytes).unwrap();
+        assert_eq!(bytes.pop(), Some(0), "the browser has ended");
+        let message: Value = serde_json::from_slice(&bytes).unwrap();
+        let params = &message["params"];
+        match message["method"].as_str() {
+            Some("Log.entryAdded") if params["entry"]["level"] != "verbose" => {
+                self.errors.push(params["entry"].to_string());
+            }
+            Some(
+                "Runtime.consoleAPICalled" | "Runtime.exceptionThrown" | "Network.loadingFailed",
+            ) => {
+                self.errors.push(params.to_string());
+            }
+            _ => {}
+        }
+        message
+    }
+
+    /// Opens a page in a window of this width and waits until all of it is there.
+    fn open(&mut self, url: &str, width: u32, scheme: &str) {
+        let mobile = width < 500;
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": mobile});
+        self.order("Emulation.setDeviceMetricsOverride", &size);
+        let scheme = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
+        self.order("Emulation.setEmulatedMedia", &scheme);
+        self.errors.clear();
+        self.order("Page.navigate", &json!({"url": url}));
+        while self.next()["method"] != "Page.loadEventFired" {}
+    }
+
+    /// Computes something on the page.
+    fn ask(&mut self, expression: &str) -> Value {
+        let asked = json!({"expression": expression, "returnByValue": true});
+        self.order("Runtime.evaluate", &asked)["result"]["value"].clone()
+    }
+
+    /// Keeps a picture of the whole page.
+    fn picture(&mut self, path: &Path) {
+        let asked = json!({"format": "png", "captureBeyondViewport": true});
+        let answer = self.order("Page.captureScreenshot", &asked);
+        let text = answer["data"].as_str().unwrap();
+        let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn pages_fit_a_screen_and_a_telephone_without_an_error() {
+    let mut browser = match Browser::start() {
+        Ok(browser) => browser,
+        Err(why) => return skipped(&why),
+    };
+    let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
+    std::fs::create_dir_all(&pictures).unwrap();
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let pages = [
+        ("changes", "changes"),
+        ("series", "series/1"),
+        ("by-time", "series/1?by=time"),
+        ("hostile", "series/2"),
+        ("benchmarks", "benchmarks"),
+        ("entries", "entries"),
+        ("entry", "entry/30"),
+    ];
+    for (name, path) in pages {
+        for (width, scheme) in [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")] {
+            let what = format!("{name} at {width}, {scheme}");
+            browser.open(&format!("{}{path}", server.url()), width, scheme);
+            assert_eq!(browser.errors, Vec::<String>::new(), "{what}");
+            let wide = browser.ask("document.documentElement.scrollWidth").as_u64().unwrap();
+            assert!(wide <= u64::from(width), "{what}: {wide} pixels wide");
+            // What a policy had forbidden would look like this.
+            let sheets = browser.ask("document.styleSheets.length");
+            assert_eq!(sheets, 1, "{what}");
+            browser.picture(&pictures.join(format!("{name}-{width}-{scheme}.png")));
+        }
+    }
+}
+
+#[test]
+fn the_keyboard_reaches_everything_and_first_the_content() {
+    let mut browser = match Browser::start() {
+        Ok(browser) => browser,
+        Err(why) => return skipped(&why),
+    };
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    browser.open(&format!("{}series/1", server.url()), 1280, "light");
+    let mut reached = Vec::new();
+    for _ in 0..10 {
+        for kind in ["keyDown", "keyUp"] {
+            let key =
+                json!({"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9});
+            browser.order("Input.dispatchKeyEvent", &key);
+        }
+        reached.push(
+            browser
+                .ask("document.activeElement.textContent.trim()")
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
+        );
+    }
+    let expected = [
+        "Skip to the content",
+        "Changes",
+        "Benchmarks",
+        "Entries",
+        "By entry",
+        "By time",
+        "Look again",
+        "Decide",
+    ];
+    let found: Vec<&str> =
+        reached.iter().map(String::as_str).filter(|text| expected.contains(text)).collect();
+    assert_eq!(found, expected, "{reached:?}");
+}

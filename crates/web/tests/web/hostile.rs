@@ -1,0 +1,80 @@
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use super::support::{Bench, exchange, get};
+
+#[test]
+fn requests_that_are_too_large_or_broken_end_and_others_are_answered() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let long = "a".repeat(100_000);
+    let many = "X: 1\r\n".repeat(200);
+    let host = format!("Host: {}\r\n", server.at());
+    for (what, sent) in [
+        ("a long path", format!("GET /{long} HTTP/1.1\r\n{host}\r\n")),
+        ("a long field", format!("GET / HTTP/1.1\r\n{host}X: {long}\r\n\r\n")),
+        ("many fields", format!("GET / HTTP/1.1\r\n{host}{many}\r\n")),
+        ("no HTTP", "\u{0}\u{1}\u{2}\r\n\r\n".to_owned()),
+        ("another protocol", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_owned()),
+    ] {
+        // It is refused, or the connection ends; there is never a page.
+        let status = exchange(server.at(), sent.as_bytes()).map(|reply| reply.status);
+        assert!(status.is_none_or(|status| (400..=505).contains(&status)), "{what}: {status:?}");
+    }
+    assert_eq!(get(&server, "/").status, 200);
+}
+
+#[test]
+fn a_form_that_is_too_large_is_refused_and_nothing_is_kept() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    // It is refused by what it says of itself, before it is read.
+    let head = format!(
+        "POST /changes/1@16 HTTP/1.1\r\nHost: {}\r\nContent-Type: application/x-www-form-urlencoded\r\n\
+         Content-Length: 10485760\r\nConnection: close\r\n\r\n",
+        server.at()
+    );
+    let reply = exchange(server.at(), head.as_bytes()).unwrap();
+    assert_eq!(reply.status, 413, "{}", reply.body);
+    assert!(get(&server, "/").body.contains("1\u{a0}regression, confirmed and open"));
+}
+
+#[test]
+fn a_client_that_sends_half_a_request_is_let_go() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let begun: Vec<TcpStream> = (0..20)
+        .map(|_| {
+            let mut stream = TcpStream::connect(server.at()).unwrap();
+            stream.write_all(b"GET / HTTP/1.1\r\nHost: ").unwrap();
+            stream
+        })
+        .collect();
+    // Others are answered meanwhile.
+    assert_eq!(get(&server, "/").status, 200);
+    for mut stream in begun {
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+        let mut bytes = Vec::new();
+        // It ends, with or without words.
+        let ended = stream.read_to_end(&mut bytes);
+        assert!(
+            ended.is_ok()
+                || ended.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset)
+        );
+    }
+}
+
+#[test]
+fn a_server_that_is_stopped_ends_although_clients_are_connected() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let at = server.at();
+    let mut idle = TcpStream::connect(at).unwrap();
+    idle.write_all(format!("GET /health HTTP/1.1\r\nHost: {at}\r\n\r\n").as_bytes()).unwrap();
+    let mut first = [0; 15];
+    idle.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200 OK");
+    drop(server);
+    assert!(TcpStream::connect(at).is_err());
+}

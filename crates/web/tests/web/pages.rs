@@ -1,0 +1,224 @@
+use becalm_series::SeriesFilter;
+use serde_json::Value;
+
+use super::support::{Bench, HOSTILE, get, get_with, request};
+
+#[test]
+fn the_front_page_has_the_change_and_leads_to_its_series_and_record() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let page = get(&server, "/");
+    assert_eq!(page.status, 200, "{}", page.body);
+    assert!(page.body.contains("<h1>1\u{a0}regression, confirmed and open</h1>"), "{}", page.body);
+    assert!(
+        page.body.contains("after <code>14abcdef01</code>, up to <code>15abcdef01</code>"),
+        "{}",
+        page.body
+    );
+    assert!(page.body.contains("A processor, Linux 6.12.0"), "{}", page.body);
+    let id = series_of(&bench, "sort");
+    assert!(page.body.contains(&format!("href=\"series/{id}\"")), "{}", page.body);
+    let series = get(&server, &format!("/series/{id}"));
+    assert!(series.body.contains("href=\"../record/16\""), "{}", series.body);
+    assert_eq!(series.body.matches("<circle").count(), 30);
+    let record = get(&server, "/record/16");
+    assert!(record.body.contains("<title>record</title>"), "{}", record.body);
+    assert!(record.header("content-security-policy").contains("style-src 'sha256-"), "{record:?}");
+}
+
+fn series_of(bench: &Bench, benchmark: &str) -> i64 {
+    let filter = SeriesFilter { benchmark: Some(benchmark.to_owned()), ..SeriesFilter::default() };
+    bench.store().series(&filter).unwrap()[0].id.0
+}
+
+#[test]
+fn every_page_is_complete_without_script_and_repeats_no_markup_of_others() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let id = series_of(&bench, HOSTILE);
+    let paths = [
+        "/",
+        "/changes?state=all",
+        "/benchmarks",
+        "/benchmarks?search=SORT+main",
+        "/entries",
+        "/entry/30",
+    ];
+    let more = [
+        format!("/series/{id}"),
+        format!("/series/{id}?by=time"),
+        "/nothing".to_owned(),
+        "/feed.atom".to_owned(),
+    ];
+    for path in paths.into_iter().map(str::to_owned).chain(more) {
+        let page = get(&server, &path);
+        assert!(!page.body.contains("<script"), "{path}: {}", page.body);
+        assert!(!page.body.contains('\u{1}'), "{path}");
+        if path != "/feed.atom" {
+            assert!(
+                page.body.contains("<html lang=\"en\">") && page.body.ends_with("</html>\n"),
+                "{path}"
+            );
+            // A style in an element is what the policy forbids.
+            assert!(!page.body.contains("style=\"") && !page.body.contains("<style"), "{path}");
+        }
+        let policy = page.header("content-security-policy");
+        assert!(policy.starts_with("default-src 'none'; style-src 'self';"), "{path}: {policy}");
+        assert!(!policy.contains("unsafe") && !policy.contains("script-src"), "{path}: {policy}");
+        assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
+    }
+}
+
+#[test]
+fn an_empty_history_says_what_to_do() {
+    let bench = Bench::empty();
+    let server = bench.serve();
+    for path in ["/", "/benchmarks", "/entries"] {
+        let page = get(&server, path);
+        assert_eq!(page.status, 200, "{path}");
+        assert!(
+            page.body.contains("<code>becalm history add FILE</code>"),
+            "{path}: {}",
+            page.body
+        );
+    }
+}
+
+#[test]
+fn the_interface_for_programs_answers_with_the_documents_of_the_pages() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let id = series_of(&bench, "sort");
+    let json = |path: &str| -> Value {
+        let reply = get(&server, path);
+        assert_eq!(
+            (reply.status, reply.header("content-type")),
+            (200, "application/json"),
+            "{path}"
+        );
+        serde_json::from_str(&reply.body).unwrap()
+    };
+    let changes = json("/api/changes");
+    assert_eq!(changes["schema"], "becalm/web-changes/1");
+    assert_eq!(changes["counts"]["open_regressions"], 1);
+    assert_eq!(changes["changes"][0]["change"]["history"]["id"], format!("{id}@16"));
+    assert_eq!(json(&format!("/api/series/{id}"))["points"].as_array().unwrap().len(), 30);
+    assert_eq!(json("/api/benchmarks?search=sort")["part"]["items"], 1);
+    assert_eq!(json("/api/entries")["entries"][0]["entry"], 30);
+    assert_eq!(json("/api/entry/30")["values"].as_array().unwrap().len(), 2);
+    assert_eq!(json("/api/record/30"), serde_json::json!({"entry": 29}));
+    let missing = get(&server, "/api/series/999");
+    assert_eq!(missing.status, 404);
+    let error: Value = serde_json::from_str(&missing.body).unwrap();
+    assert_eq!(error["error"], "Not found: The history has nothing of this name or number.");
+}
+
+#[test]
+fn addresses_that_are_nothing_and_methods_that_do_not_fit_are_refused() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    for path in [
+        "/nothing",
+        "/series/999",
+        "/entry/999",
+        "/record/999",
+        "/changes?page=2",
+        "/series/x",
+        "/%2e%2e/etc",
+    ] {
+        assert_eq!(get(&server, path).status, 404, "{path}");
+    }
+    for path in ["/changes?page=0", "/changes?page=x", "/changes?state=none", "/series/1?by=size"] {
+        assert_eq!(get(&server, path).status, 400, "{path}");
+    }
+    let wrong = request(&server, "DELETE", "/entry/1", "", "");
+    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD"));
+    let wrong = get(&server, "/changes/1@16");
+    assert_eq!((wrong.status, wrong.header("allow")), (405, "POST"));
+    let head = request(&server, "HEAD", "/entries", "", "");
+    assert_eq!((head.status, head.body.as_str()), (200, ""));
+}
+
+#[test]
+fn without_the_token_nobody_reads_anything() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve_with(Some("0123456789abcdef"), true);
+    for path in ["/", "/api/changes", "/metrics", "/style.css", "/nothing", "/record/1"] {
+        let reply = get(&server, path);
+        assert_eq!(reply.status, 401, "{path}");
+        assert!(reply.header("www-authenticate").starts_with("Basic "), "{path}");
+        assert!(!reply.body.contains("sort"), "{path}: {}", reply.body);
+        let wrong = get_with(&server, path, "Authorization: Bearer 0123456789abcdeg\r\n");
+        assert_eq!(wrong.status, 401, "{path}");
+    }
+    assert_eq!(
+        (get(&server, "/health").status, get(&server, "/health").body.as_str()),
+        (200, "ok\n")
+    );
+    let right = get_with(&server, "/", "Authorization: Bearer 0123456789abcdef\r\n");
+    assert!(right.status == 200 && right.body.contains("sort"), "{}", right.body);
+}
+
+#[test]
+fn a_site_whose_name_leads_here_learns_nothing() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let reply = get_with(&server, "/", "Host: evil.example\r\n");
+    assert!(reply.status == 421 && !reply.body.contains("sort"), "{}", reply.body);
+}
+
+#[test]
+fn a_database_that_goes_away_is_said_and_comes_back() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    assert_eq!(get(&server, "/").status, 200);
+    let (path, away) = (bench.path(), bench.folder.path().join("away"));
+    std::fs::rename(&path, &away).unwrap();
+    for path in ["/", "/health", "/entries", "/api/changes"] {
+        let reply = get(&server, path);
+        assert_eq!(reply.status, 503, "{path}: {}", reply.body);
+    }
+    assert!(get(&server, "/").body.contains("The history cannot be read"));
+    std::fs::rename(&away, &path).unwrap();
+    assert_eq!(get(&server, "/").status, 200);
+}
+
+#[test]
+fn what_is_added_while_the_server_runs_is_shown() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    assert!(get(&server, "/").body.contains("30\u{a0}entries"));
+    bench.store().add(&super::support::entry(30)).unwrap();
+    assert!(get(&server, "/").body.contains("31\u{a0}entries"));
+}
+
+#[test]
+fn counters_say_what_was_answered_and_what_there_is() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    get(&server, "/");
+    get(&server, "/entry/999");
+    let text = get(&server, "/metrics").body;
+    for line in [
+        "becalm_http_requests_total{page=\"changes\",status=\"200\"} 1",
+        "becalm_http_requests_total{page=\"entry\",status=\"404\"} 1",
+        "becalm_entries 30",
+        "becalm_open_regressions 1",
+        "becalm_changes{state=\"open\"} 1",
+    ] {
+        assert!(text.lines().any(|one| one == line), "{line} in {text}");
+    }
+}
+
+#[test]
+fn badge_and_feed_have_the_confirmed_change() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let badge = get(&server, "/badge.svg");
+    assert!(badge.body.contains("performance: 1 open regression"), "{}", badge.body);
+    assert_eq!(badge.header("cross-origin-resource-policy"), "cross-origin");
+    let feed = get(&server, "/feed.atom");
+    assert_eq!(feed.body.matches("<entry>").count(), 1, "{}", feed.body);
+    let base = format!("xml:base=\"http://{}/\"", server.at());
+    assert!(feed.body.contains(&base), "{}", feed.body);
+}
