@@ -196,7 +196,7 @@ fn form(place: &ChangeInHistoryDocument, links: &Links<'_>) -> String {
         "<details><summary>Decide</summary>\n<form method=\"post\" action=\"{action}\">\n\
          <input type=\"hidden\" name=\"token\" value=\"{}\">\n<input type=\"hidden\" name=\"seen\" value=\"{seen}\">\n\
          <label>Your name <input name=\"by\" maxlength=\"100\" autocomplete=\"name\" value=\"{}\"></label>\n\
-         <label>Reason, if you dismiss it <input name=\"reason\" maxlength=\"1000\"></label>\n<p>",
+         <label>Reason, needed to dismiss it <input name=\"reason\" maxlength=\"1000\"></label>\n<p>",
         escape::html(&decisions.token),
         name(&decisions.by),
     );

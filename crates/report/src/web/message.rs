@@ -96,7 +96,7 @@ fn words(message: &WebMessage) -> (&'static str, String) {
         M::Meanwhile { review, .. } => {
             let now = review.as_ref().map_or("open".to_owned(), |review| {
                 let (word, reason) = match &review.decision {
-                    Decision::Acknowledged => ("acknowledged", None),
+                    Decision::Acknowledged { reason } => ("acknowledged", reason.as_deref()),
                     Decision::Dismissed { reason } => ("dismissed", Some(reason.as_str())),
                 };
                 decided(word, &review.by, Some(review.time), reason)

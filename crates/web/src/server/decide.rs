@@ -40,14 +40,12 @@ impl Asked {
             }
             None => return Err(bad("`seen` is missing")),
         };
+        let reason = one_line(value(form, "reason").unwrap_or_default(), REASON);
+        let reason = Some(reason).filter(|reason| !reason.is_empty());
         let decision = match value(form, "decision") {
-            Some("acknowledge") => Some(Decision::Acknowledged),
+            Some("acknowledge") => Some(Decision::Acknowledged { reason }),
             Some("dismiss") => {
-                let reason = one_line(value(form, "reason").unwrap_or_default(), REASON);
-                if reason.is_empty() {
-                    return Err(WebMessage::NoReason);
-                }
-                Some(Decision::Dismissed { reason })
+                Some(Decision::Dismissed { reason: reason.ok_or(WebMessage::NoReason)? })
             }
             Some("reopen") => None,
             _ => return Err(bad("`decision` is acknowledge, dismiss or reopen")),

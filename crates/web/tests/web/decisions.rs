@@ -74,7 +74,7 @@ fn of_two_who_decide_at_once_the_second_is_told() {
     assert_eq!(reply.status, 409, "{}", reply.body);
     assert!(reply.body.contains("The change is now acknowledged by ada on "), "{}", reply.body);
     let Some(Review { by, decision, .. }) = change(&bench).1.review else { panic!("it is lost") };
-    assert_eq!((by.as_str(), decision), ("ada", Decision::Acknowledged));
+    assert_eq!((by.as_str(), decision), ("ada", Decision::Acknowledged { reason: None }));
 }
 
 #[test]

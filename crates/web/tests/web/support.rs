@@ -92,7 +92,7 @@ pub(crate) fn entry(at: u32) -> NewEntry {
         dirty: false,
         tags: vec![HOSTILE.to_owned()],
         facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
-        document: format!("{{\"entry\": {at}}}"),
+        document: Some(format!("{{\"entry\": {at}}}")),
         points: vec![point("sort", level + noise), point(HOSTILE, 1.0 + noise)],
     }
 }
