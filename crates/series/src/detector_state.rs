@@ -7,7 +7,7 @@ use becalm_stats::changes::{Change, Checkpoint, Correlation, Rules, SpreadChange
 use becalm_store::DetectorState;
 
 /// Version of the detector and of what it leaves: others begin anew.
-pub(crate) const VERSION: u32 = 3;
+pub(crate) const VERSION: u32 = 4;
 
 /// The first word of a line about a change of spread.
 const SPREAD: &str = "spread";

@@ -17,10 +17,7 @@ pub use table::{alarms_table, found_table, levels_markdown};
 /// Lengths of series whose level never changes.
 pub const LENGTHS: [usize; 3] = [50, 200, 500];
 
-/// How far from where it is a change may be found.
-const NEAR: usize = 5;
-
-/// The same where the place is of less interest.
+/// How far from where it is a change is about there.
 const ABOUT: usize = 20;
 
 /// What was found in series whose level never changes.
@@ -83,7 +80,7 @@ pub fn found(step: &Step, count: u32, seed: u64) -> FoundSteps {
     let mut steps = FoundSteps { series: count, ..FoundSteps::default() };
     for _ in 0..count {
         let found = detect(step.draw(&mut rng), Rules::default()).confirmed;
-        let near = found.iter().find(|one| one.index.abs_diff(step.before) <= NEAR);
+        let near = found.iter().find(|one| one.index.abs_diff(step.before) <= step.near);
         steps.delays.extend(near.map(|one| one.seen.saturating_sub(step.before)));
         steps.about += u32::from(found.iter().any(|one| one.index.abs_diff(step.before) <= ABOUT));
         steps.others += u32::try_from(found.len()).unwrap_or(u32::MAX) - u32::from(near.is_some());

@@ -1,9 +1,11 @@
 //! The detector: one value after another, each change when it is confirmed.
 
 use super::correlation::Correlation;
-use super::judge::{Judgement, judge, young_discount};
+use super::judge::{COARSE_DISCOUNT, Judgement, judge, young_discount};
 use super::locate::{locate, unripe};
 use super::pool::Pool;
+use super::split::clipped;
+use super::wander::{LONGEST, beyond_wandering};
 use super::window::{self, Window};
 use super::{Point, Rules, SHORTEST, SpreadChange, spread};
 
@@ -21,6 +23,16 @@ const CALM: f64 = 1.5;
 
 /// From how many values on the new level is doubted no more.
 const DOUBTED: f64 = 40.0;
+
+/// How many splits are tried against noise that wanders, which takes most time.
+const WORTH_TRYING: usize = 3;
+
+/// How much nearer the boundary is against noise that wanders: what is weighed by how likely it is needs less.
+const WANDERING_DISCOUNT: f64 = 0.25;
+
+/// Deviations from the middle of so many values at which they are clipped.
+const FARTHEST: f64 = 3.5;
+const CLIPPED_AT_ONCE: usize = 50;
 
 /// What is added to the boundary for a change of spread.
 const SPREAD_SURCHARGE: f64 = 0.5;
@@ -84,7 +96,7 @@ impl Checkpoint {
     pub fn needed(self) -> usize {
         let age = self.seen - self.start;
         // The differences are one less, of one value more.
-        window::needed(age).max(1 + window::needed(age.saturating_sub(1))).min(age)
+        window::needed(age).max(1 + window::needed(age.saturating_sub(1))).max(LONGEST).min(age)
     }
 }
 
@@ -97,6 +109,8 @@ pub struct Detector {
     /// What neighbours of the level differ by.
     differences: Window,
     last: Option<f64>,
+    /// Values of the level, the newest [`LONGEST`] and some.
+    level: Vec<f64>,
 }
 
 impl Detector {
@@ -108,6 +122,7 @@ impl Detector {
             window: Window::new(),
             differences: Window::new(),
             last: None,
+            level: Vec::new(),
         }
     }
 
@@ -128,6 +143,7 @@ impl Detector {
             window: Window::resume(age, &latest(window::needed(age), newest)),
             differences: Window::resume(older, &latest(window::needed(older), &differences)),
             last: newest.last().map(|point| point.value),
+            level: newest.iter().map(|point| point.value).collect(),
         }
     }
 
@@ -139,6 +155,10 @@ impl Detector {
     /// Takes the next value, and returns what it confirms. The value has to be finite.
     pub fn push(&mut self, point: Point) -> Option<News> {
         self.window.push(point);
+        self.level.push(point.value);
+        if self.level.len() >= 2 * LONGEST {
+            self.level.drain(..LONGEST);
+        }
         if let Some(last) = self.last.replace(point.value) {
             self.differences.push((point.value - last).abs().into());
         }
@@ -250,18 +270,46 @@ impl Detector {
     }
 
     fn confirmed(&self) -> Option<(usize, Judgement)> {
-        self.window
+        let mut found: Vec<(usize, Judgement)> = self
+            .window
             .candidates()
             .into_iter()
             .filter_map(|split| Some((split, self.judge(split, self.least(split))?)))
             .filter(|(_, judged)| judged.excess >= 0.0 && self.matters(judged))
-            .max_by(|a, b| a.1.excess.total_cmp(&b.1.excess))
+            .collect();
+        found.sort_by(|a, b| b.1.excess.total_cmp(&a.1.excess));
+        found.into_iter().take(WORTH_TRYING).find_map(|(split, judged)| {
+            let judged = self.against_wandering(split, judged);
+            (judged.excess >= 0.0).then_some((split, judged))
+        })
+    }
+
+    /// Returns what is left of a finding where the noise may wander ([`super::wander`]).
+    fn against_wandering(&self, split: usize, mut judged: Judgement) -> Judgement {
+        if judged.scale <= 0.0 {
+            return judged;
+        }
+        let level = &self.level[self.level.len().saturating_sub(LONGEST)..];
+        let (before, after) = level.split_at(level.len() - (self.window.len() - split));
+        let reach = FARTHEST * judged.scale;
+        let mut values = Vec::with_capacity(level.len());
+        for side in [before, after] {
+            for some in side.rchunks(CLIPPED_AT_ONCE).rev() {
+                values.extend(clipped(some, reach).map(|value| value - judged.before));
+            }
+        }
+        let z = beyond_wandering(&values, before.len());
+        let found = judged.z.abs();
+        judged.excess = judged.excess.min(judged.excess + z + WANDERING_DISCOUNT - found);
+        judged.z = found.min(z).copysign(judged.z);
+        judged
     }
 
     /// Returns what a split has to reach for a change to be confirmed, at least.
     fn least(&self, split: usize) -> f64 {
         let count = split.min(window::REACH) + self.window.len() - split;
-        self.rules.boundary() - young_discount(count)
+        let coarse = if self.window.is_coarse() { COARSE_DISCOUNT } else { 0.0 };
+        self.rules.boundary() - young_discount(count).max(coarse)
     }
 
     fn judge(&self, split: usize, least: f64) -> Option<Judgement> {
@@ -292,6 +340,7 @@ impl Detector {
         self.at.past = self.at.past.after(ended);
         self.at.start = self.at.seen - self.window.len() + index;
         let points: Vec<Point> = self.window.points().skip(index).collect();
+        self.level = points.iter().map(|point| point.value).collect();
         self.window = Window::new();
         self.differences = Window::new();
         for two in points.windows(2) {

@@ -1,23 +1,25 @@
 //! Whether the values after a split stand on another level than those before it.
 //!
-//! Two statistics have to agree, both standard normal under no change, and the smaller one counts:
+//! Three statistics have to agree, each all but standard normal under no change, and the smallest one counts:
 //!
 //! - that of the ranks ([`super::tilt`]): the normal scores of the values of both sides among each other, with the chance
 //!   of their means under any exchange of the values, ties and all. For independent values it does not depend on how the
-//!   noise is distributed. It is divided by what a shorter side that scatters more adds to its error;
-//! - that of the values ([`super::studentised`]): the difference of the means over an error with the scatter of each side
-//!   and with what neighbours have in common.
+//!   noise is distributed;
+//! - that of the values ([`super::noisier`]): whether another level explains them better than more scatter does;
+//! - that of their order ([`super::wander`]): whether a step explains them better than noise that wanders. It takes most
+//!   time, and is asked last, by the detector.
 //!
 //! The boundary is what they must reach. It is no quantile of one test: it accounts for the split being the best of many
 //! and for looking again after every run, by simulation (`Rules::false_alarms`). It is nearer for a sharp step in a young
-//! level ([`super::jump`]), which is asked about few times; farther for a level in which correlation, a slow drift or a
-//! handful of values that repeat make chance results likelier than either statistic knows.
+//! level ([`super::jump`]), which is asked about few times; farther for many values on the shorter side, where a slow drift
+//! makes chance results likelier. Where most values are equal, so that single ones say little, a few values need more and
+//! many need less.
 
 use super::correlation::Correlation;
 use super::jump::jump;
+use super::noisier::beyond_scatter;
 use super::pool::Pool;
 use super::split::{Split, deviation, median};
-use super::studentised::studentised;
 use super::tilt::{LARGEST_GAIN, separated};
 
 /// A step is sharp from this jump on.
@@ -33,21 +35,21 @@ const KNOWN: f64 = 100.0;
 
 /// Deviations that each of so few values is away from the middle of the others, at least: fewer than six values do not
 /// tell their scatter.
-const FEWEST_BEYOND: [f64; 8] = [6.0, 6.0, 5.0, 5.0, 3.5, 2.2, 1.2, 0.5];
+const FEWEST_BEYOND: [f64; 8] = [6.0, 6.0, 5.0, 3.7, 3.0, 2.2, 1.2, 0.5];
 
 /// How much nearer the boundary is for a sharp step, at most, and up to how many values.
-const YOUNG_DISCOUNT: f64 = 0.9;
+const YOUNG_DISCOUNT: f64 = 1.0;
 const YOUNG: f64 = 60.0;
 
 /// Surcharge for a shorter side of many values, from the first number on up to the second: only a drift is found so late.
-const MANY_SURCHARGE: f64 = 1.0;
+const MANY_SURCHARGE: f64 = 1.4;
 const MANY: (f64, f64) = (20.0, 60.0);
 
-/// Surcharge for a correlation of 1.
-const CORRELATED_SURCHARGE: f64 = 0.6;
-
-/// Surcharge where most values of the longer side are equal: the law of their scores is coarse.
-const COARSE_SURCHARGE: f64 = 0.4;
+/// Where most values of the longer side are equal: the surcharge for few values on the shorter side, the discount for many,
+/// and how many these are.
+const COARSE_SURCHARGE: f64 = 0.6;
+pub(super) const COARSE_DISCOUNT: f64 = 0.3;
+const COARSE: (f64, f64) = (8.0, 30.0);
 
 /// Values nearest to the split whose scatter counts if it is larger: twice the shorter side within these.
 const NEAREST: (usize, usize) = (16, 40);
@@ -65,8 +67,10 @@ pub(super) struct Judgement {
     /// Median before the split and after it.
     pub(super) before: f64,
     pub(super) after: f64,
-    /// Correlation that was reckoned with.
+    /// Correlation of neighbours, as the values before the split and earlier levels tell it.
     pub(super) correlation: f64,
+    /// Robust deviation of the longer side; 0 where its values are equal.
+    pub(super) scale: f64,
 }
 
 /// Judges a split of which neither side is empty; nothing where |z| is below `least`.
@@ -87,9 +91,8 @@ pub(super) fn judge(
     let reference = &split.values[longer.0..longer.1];
     let other = &split.values[shorter.0..shorter.1];
     let (n, m) = (reference.len(), other.len());
-    let by_chance =
+    let by_ranks =
         if are_separate(reference, other) { separated(n + m, m) } else { pool.signed_root().abs() };
-    let by_ranks = by_chance / pool.unevenness();
     if by_ranks < least {
         return None;
     }
@@ -99,24 +102,26 @@ pub(super) fn judge(
     let correlation = correlation(&split.scores[level_only], past, is_sharp);
     let (middle, level) = (median(reference), median(other));
     let scale = scale(reference, middle, m, is_short);
-    let z = by_ranks.min(studentised(reference, other, scale, correlation));
+    let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
+    let is_coarse = 2 * equal > n && scale > 0.0;
+    let z = by_ranks.min(beyond_scatter(reference, middle, other, scale, is_coarse));
     let side = pool.z().signum();
     let beyond = FEWEST_BEYOND.get(m).map_or(0.0, |times| times * scale);
     let are_beyond = other.iter().all(|value| (value - middle) * side > beyond);
     if z < least || (beyond > 0.0 && !are_beyond) {
         return None;
     }
-    let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
-    let is_coarse = 2 * equal > n && scale > 0.0;
-    let many = ((m as f64 - MANY.0) / (MANY.1 - MANY.0)).clamp(0.0, 1.0);
+    let share = |(from, to): (f64, f64)| ((m as f64 - from) / (to - from)).clamp(0.0, 1.0);
     let excess = z - boundary + if is_sharp { young_discount(n + m) } else { 0.0 }
-        - MANY_SURCHARGE * many
-        - CORRELATED_SURCHARGE * correlation
-        - if is_coarse { COARSE_SURCHARGE } else { 0.0 };
+        - if is_coarse {
+            COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)
+        } else {
+            MANY_SURCHARGE * share(MANY)
+        };
     Some(if is_short {
-        Judgement { z: side * z, excess, before: middle, after: level, correlation }
+        Judgement { z: side * z, excess, before: middle, after: level, correlation, scale }
     } else {
-        Judgement { z: -side * z, excess, before: level, after: middle, correlation }
+        Judgement { z: -side * z, excess, before: level, after: middle, correlation, scale }
     })
 }
 

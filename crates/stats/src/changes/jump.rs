@@ -4,8 +4,10 @@
 //! anywhere, and correlated noise moves no more than it always does from two values to the next two. So this difference
 //! over the usual one tells a step from noise that wanders, before there are enough values to tell by how much
 //! neighbours resemble each other.
+//!
+//! Wallace, "Bounds on Normal Approximations to Student's and the Chi-Square Distributions", Annals of Mathematical
+//! Statistics 30 (1959).
 
-use super::studentised::normal_value;
 use crate::center::median_of;
 
 /// Values on each side whose differences are the usual ones.
@@ -38,10 +40,23 @@ pub(super) fn jump(values: &[f64], at: usize) -> f64 {
     normal_value(this * this / square, count / 2.0)
 }
 
+/// Returns the standard normal value that is as unlikely as the square of Student's t is.
+fn normal_value(square: f64, free: f64) -> f64 {
+    (free * (square / free).ln_1p()).sqrt() * (8.0 * free + 1.0) / (8.0 * free + 3.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Rng;
+
+    #[test]
+    fn students_t_becomes_the_normal_value_of_the_same_chance() {
+        // Two-sided chances of 0.001: t of 5 and of 30 degrees, and the normal value.
+        for (t, free) in [(6.869f64, 5.0), (3.646, 30.0)] {
+            assert!((normal_value(t * t, free) - 3.291).abs() < 0.03, "{free} degrees");
+        }
+    }
 
     #[test]
     fn a_step_is_sharp_and_a_walk_is_not() {

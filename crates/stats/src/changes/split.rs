@@ -33,3 +33,11 @@ pub(super) fn deviation(values: &[f64], middle: f64) -> f64 {
 pub(super) fn median(values: &[f64]) -> f64 {
     median_of(&mut values.to_vec())
 }
+
+/// Returns values clipped at a distance from their median, or as they are where most of them are equal.
+pub(super) fn clipped(values: &[f64], reach: f64) -> impl Iterator<Item = f64> {
+    let middle = median(values);
+    let equal = values.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
+    let reach = if 2 * equal > values.len() { f64::INFINITY } else { reach };
+    values.iter().map(move |value| value.clamp(middle - reach, middle + reach))
+}

@@ -30,7 +30,7 @@ fn a_step_of_five_deviations_is_confirmed_within_five_runs() {
         values[100..].iter_mut().for_each(|value| *value += 5.0);
         late += usize::from(indices(&values).is_empty());
     }
-    assert!(late <= 10, "{late} of 200 are later");
+    assert!(late <= 15, "{late} of 200 are later");
 }
 
 #[test]

@@ -34,7 +34,10 @@ const CAUTION: f64 = 0.7;
 /// Smallest variance of scores that the quick look reckons with: next to none where all values are equal so far.
 const LEAST_VARIANCE: f64 = 0.1;
 
-/// The same for splits that may be pending.
+/// Variance of scores below which many values are equal.
+const COARSE_VARIANCE: f64 = 0.85;
+
+/// The quick look's limit for splits that may be pending.
 const WORTH_A_LOOK: f64 = 2.5 * 2.5;
 
 /// Distances from the end at which splits are looked at: all up to 10, then in steps of a seventh.
@@ -61,6 +64,8 @@ pub(super) struct Window {
     /// 1 / (f(m, r) m REACH (m + REACH)) for each distance m that there can be: what makes the squared difference of
     /// m REACH times two means a squared standard one, where REACH values are before the split.
     factors: [f64; DISTANCES.len()],
+    /// Whether many values are equal, so that their scores scatter little.
+    is_coarse: bool,
     /// How many values there are when they are scored again.
     score_at: usize,
 }
@@ -76,12 +81,18 @@ impl Window {
             order: Order::default(),
             weighing: Weighing::default(),
             factors: [0.0; DISTANCES.len()],
+            is_coarse: false,
             score_at: 0,
         }
     }
 
     pub(super) fn len(&self) -> usize {
         self.values.len()
+    }
+
+    /// Says whether many values are equal.
+    pub(super) fn is_coarse(&self) -> bool {
+        self.is_coarse
     }
 
     pub(super) fn values(&self) -> &[f64] {
@@ -180,6 +191,7 @@ impl Window {
         let r = CAUTION * by_differences(&self.scores);
         let squares = self.scores.iter().map(|score| score * score).sum::<f64>() / n as f64;
         let variance = squares.clamp(LEAST_VARIANCE, 1.0);
+        self.is_coarse = squares < COARSE_VARIANCE;
         self.score_at = next_scoring(n);
         // Those of longer distances are not needed before the next time.
         for (factor, m) in self.factors.iter_mut().zip(DISTANCES) {

@@ -1,0 +1,140 @@
+//! Whether two moods between which a series goes back and forth explain it as well as a step does.
+//!
+//! In each mood the values are normal around its level, and each value is in the mood of the one before with a chance of
+//! 14 in 15. The levels and the deviation are fitted (Baum and Welch); what comes out is the likelihood of a hidden Markov
+//! chain, which has the step as one of its paths, at the cost of all the times at which the mood did not change.
+//!
+//! Rabiner, "A Tutorial on Hidden Markov Models", Proceedings of the IEEE 77 (1989).
+
+/// How many values a mood lasts, usually.
+const LASTING: f64 = 15.0;
+
+/// How often the levels are fitted.
+const FITS: usize = 4;
+
+/// Newest values that are looked at.
+const LONGEST: usize = 250;
+
+/// Deviations that moods are apart, at most: what is farther is a change of level.
+const FARTHEST: f64 = 4.0;
+
+/// Values between two logarithms of a product of likelihoods, of which none is beyond exp(30).
+const AT_ONCE: usize = 16;
+const LARGEST: f64 = 30.0;
+
+/// Weight of the levels as they were before, against a mood without values.
+const SOME: f64 = 1e-9;
+
+/// Least share of the variance that a fit keeps.
+const LEAST_KEPT: f64 = 1e-6;
+
+/// Returns the log likelihood of two moods less that of a step at a place; nothing where they are too far apart.
+pub(super) fn moods(values: &[f64], at: usize) -> Option<f64> {
+    let skipped = values.len().saturating_sub(LONGEST);
+    let (values, at) = (&values[skipped..], at.saturating_sub(skipped));
+    if at < 2 || at + 2 > values.len() {
+        return None;
+    }
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let squares =
+        |values: &[f64], mean: f64| values.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
+    let n = values.len() as f64;
+    let (before, after) = values.split_at(at);
+    let (a, b) = (mean(before), mean(after));
+    let variance = (squares(before, a) + squares(after, b)) / n;
+    if variance <= 0.0 {
+        return None;
+    }
+    let of_step = -0.5 * n * (variance.ln() + 1.0);
+    // The old level may be between both moods: begin with the side of it that is away from the new one.
+    let far: Vec<f64> = before.iter().copied().filter(|v| (v - a) * (b - a) <= 0.0).collect();
+    let mut fit = Fit { a: if far.is_empty() { a } else { 0.5 * (a + mean(&far)) }, b, variance };
+    let mut best = f64::NEG_INFINITY;
+    for _ in 0..FITS {
+        let (likelihood, next) = fit.improved(values);
+        if (fit.a - fit.b).powi(2) <= FARTHEST * FARTHEST * fit.variance {
+            best = best.max(likelihood);
+        }
+        fit = next;
+    }
+    (best > f64::NEG_INFINITY).then_some(best - of_step)
+}
+
+struct Fit {
+    a: f64,
+    b: f64,
+    variance: f64,
+}
+
+impl Fit {
+    /// Returns the likelihood of a fit, and a better one.
+    fn improved(&self, values: &[f64]) -> (f64, Self) {
+        let change = 1.0 / LASTING;
+        let scale = 0.5 / self.variance;
+        let (mut likelihood, mut product) = (0.0, 1.0);
+        let mut in_b = 0.5;
+        let mut chances = Vec::with_capacity(values.len());
+        for (t, value) in values.iter().enumerate() {
+            let (of_a, of_b) = ((value - self.a).powi(2) * scale, (value - self.b).powi(2) * scale);
+            let ratio = (of_a - of_b).clamp(-LARGEST, LARGEST).exp();
+            let expected = in_b + change * (1.0 - 2.0 * in_b);
+            let like = expected * ratio + 1.0 - expected;
+            in_b = expected * ratio / like;
+            likelihood -= of_a;
+            product *= like;
+            if t % AT_ONCE == AT_ONCE - 1 {
+                likelihood += product.ln();
+                product = 1.0;
+            }
+            chances.push((in_b, ratio));
+        }
+        let n = values.len() as f64;
+        likelihood += product.ln() - 0.5 * n * self.variance.ln();
+        let mut later = 1.0;
+        let (mut weights, mut sums) = ([SOME; 2], [SOME * self.a, SOME * self.b]);
+        let mut squares = 0.0;
+        for (value, (in_b, ratio)) in values.iter().zip(&chances).rev() {
+            let b = in_b * later / (in_b * later + 1.0 - in_b);
+            weights[0] += 1.0 - b;
+            weights[1] += b;
+            sums[0] += (1.0 - b) * value;
+            sums[1] += b * value;
+            squares += value * value;
+            let next = ratio * later;
+            later = ((1.0 - change) * next + change) / (change * next + 1.0 - change);
+        }
+        let (a, b) = (sums[0] / weights[0], sums[1] / weights[1]);
+        let variance = (squares - weights[0] * a * a - weights[1] * b * b) / n;
+        (likelihood, Self { a, b, variance: variance.max(LEAST_KEPT * self.variance) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+
+    #[test]
+    fn moods_explain_a_series_that_goes_back_and_forth_and_no_single_step() {
+        let mut rng = Rng::new(6);
+        let (mut back_and_forth, mut once) = (0, 0);
+        for _ in 0..100 {
+            let values = |rng: &mut Rng, level: fn(usize) -> f64| -> Vec<f64> {
+                (0..110).map(|t| level(t) + rng.normal()).collect()
+            };
+            let moods_of = values(&mut rng, |t| if t / 14 % 2 == 0 { 0.0 } else { 2.5 });
+            back_and_forth += u32::from(moods(&moods_of, 98).is_some_and(|gain| gain > 0.0));
+            let step = values(&mut rng, |t| if t < 95 { 0.0 } else { 2.5 });
+            once += u32::from(moods(&step, 95).is_none_or(|gain| gain < -4.0));
+        }
+        assert!(back_and_forth >= 90 && once >= 90, "{back_and_forth}, {once} of 100");
+    }
+
+    #[test]
+    fn levels_far_apart_are_no_moods() {
+        let values: Vec<f64> =
+            (0..40).map(|t| f64::from(t % 3) + if t < 30 { 0.0 } else { 50.0 }).collect();
+        assert_eq!(moods(&values, 30), None);
+        assert_eq!(moods(&[1.0; 20], 10), None);
+    }
+}
