@@ -257,9 +257,6 @@ pub fn servers_markdown(trials: u32, seed: u64) -> String {
         ]),
         rows: rows.collect(),
     };
-    let list: String = QUEUES
-        .iter()
-        .map(|queue| format!("- **{}**: {}\n", queue.name, queue.description))
-        .collect();
-    format!("{}\n{list}", table.markdown())
+    let list = QUEUES.map(|queue| format!("- **{}**: {}\n", queue.name, queue.description));
+    format!("{}\n{}", table.markdown(), list.concat())
 }

@@ -298,7 +298,7 @@ impl Detector {
                 values.extend(clipped(some, reach).map(|value| value - judged.before));
             }
         }
-        let z = beyond_wandering(&values, before.len());
+        let z = beyond_wandering(&values, before.len(), !judged.is_coarse);
         let found = judged.z.abs();
         judged.excess = judged.excess.min(judged.excess + z + WANDERING_DISCOUNT - found);
         judged.z = found.min(z).copysign(judged.z);

@@ -71,6 +71,8 @@ pub(super) struct Judgement {
     pub(super) correlation: f64,
     /// Robust deviation of the longer side; 0 where its values are equal.
     pub(super) scale: f64,
+    /// Whether most values of the longer side are equal.
+    pub(super) is_coarse: bool,
 }
 
 /// Judges a split of which neither side is empty; nothing where |z| is below `least`.
@@ -119,9 +121,25 @@ pub(super) fn judge(
             MANY_SURCHARGE * share(MANY)
         };
     Some(if is_short {
-        Judgement { z: side * z, excess, before: middle, after: level, correlation, scale }
+        Judgement {
+            z: side * z,
+            excess,
+            before: middle,
+            after: level,
+            correlation,
+            scale,
+            is_coarse,
+        }
     } else {
-        Judgement { z: -side * z, excess, before: level, after: middle, correlation, scale }
+        Judgement {
+            z: -side * z,
+            excess,
+            before: level,
+            after: middle,
+            correlation,
+            scale,
+            is_coarse,
+        }
     })
 }
 

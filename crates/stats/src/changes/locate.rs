@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     fn judged(before: f64, after: f64, correlation: f64) -> Judgement {
-        Judgement { z: 6.0, excess: 1.0, before, after, correlation, scale: 1.0 }
+        Judgement { z: 6.0, excess: 1.0, before, after, correlation, scale: 1.0, is_coarse: false }
     }
 
     #[test]

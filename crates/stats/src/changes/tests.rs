@@ -223,3 +223,16 @@ fn a_noisier_host_is_a_change_of_spread_and_not_of_level() {
     assert!(noisier >= 85 && quieter >= 80, "{noisier}, {quieter} of 100");
     assert!(levels <= 12, "{levels} of 100 have a change of level");
 }
+
+#[test]
+fn a_rare_value_that_gets_frequent_is_a_change() {
+    let mut found = 0;
+    for seed in 0..20 {
+        let mut rng = Rng::new(seed);
+        let share = |i: usize| if i < 150 { 0.02 } else { 0.42 };
+        let values: Vec<f64> =
+            (0..300).map(|i| if rng.uniform() < share(i) { 11.0 } else { 10.0 }).collect();
+        found += usize::from(!indices(&values).is_empty());
+    }
+    assert!(found == 20, "{found} of 20");
+}

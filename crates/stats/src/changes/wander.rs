@@ -167,8 +167,8 @@ impl Sums {
 }
 
 /// Returns the root of w for a step at place `at` of at most [`LONGEST`] values, of which neither side is empty,
-/// whichever way the step goes.
-pub(super) fn beyond_wandering(values: &[f64], at: usize) -> f64 {
+/// whichever way the step goes. Moods are laid beside it where values `may_have_moods`: of 0 and 1 each is a mood.
+pub(super) fn beyond_wandering(values: &[f64], at: usize, may_have_moods: bool) -> f64 {
     let n = values.len();
     let filters = &*FILTERS;
     let sums = Sums::of(values, at, filters);
@@ -193,7 +193,8 @@ pub(super) fn beyond_wandering(values: &[f64], at: usize) -> f64 {
     // The logarithm of a variance that few values tell is worth less.
     let known = (free - LOST) / free;
     let (with, mut without) = (log_sum(&with), log_sum(&without));
-    if 2.0 * known * (with - without) > WORTH_FITTING
+    if may_have_moods
+        && 2.0 * known * (with - without) > WORTH_FITTING
         && let Some(gain) = moods(values, at)
     {
         let weight = OF_MOODS.1.mul_add(young, OF_MOODS.0.ln());
@@ -224,9 +225,9 @@ mod tests {
         let (mut steps, mut none) = (0, 0);
         for _ in 0..100 {
             let values = related(&mut rng, 150, 0.0, 130, 2.0);
-            steps += u32::from(beyond_wandering(&values, 130) > 3.5);
+            steps += u32::from(beyond_wandering(&values, 130, true) > 3.5);
             let values = related(&mut rng, 150, 0.0, 130, 0.0);
-            none += u32::from(beyond_wandering(&values, 130) > 2.5);
+            none += u32::from(beyond_wandering(&values, 130, true) > 2.5);
         }
         assert!(steps >= 90 && none <= 3, "{steps}, {none} of 100");
     }
@@ -237,7 +238,7 @@ mod tests {
         let (mut edges, mut wandering) = (0, 0);
         for _ in 0..100 {
             let values = related(&mut rng, 120, 0.6, 100, 3.5);
-            edges += u32::from(beyond_wandering(&values, 100) > 3.5);
+            edges += u32::from(beyond_wandering(&values, 100, true) > 3.5);
             let mut level = 0.0;
             let moods: Vec<f64> = (0..120)
                 .map(|t| {
@@ -245,7 +246,7 @@ mod tests {
                     level + rng.normal()
                 })
                 .collect();
-            wandering += u32::from(beyond_wandering(&moods, 102) > 3.5);
+            wandering += u32::from(beyond_wandering(&moods, 102, true) > 3.5);
         }
         assert!(edges >= 85 && wandering <= 10, "{edges}, {wandering} of 100");
     }
