@@ -60,6 +60,7 @@ enum Command {
     History(Box<commands::history::Args>),
     Changes(Box<commands::changes::Args>),
     Gate(commands::gate::Args),
+    Serve(commands::serve::Args),
     Topology(commands::topology::Args),
     BootParams(commands::boot_params::Args),
     Machine(commands::machine::Args),
@@ -133,6 +134,7 @@ impl Command {
             | Self::History(_)
             | Self::Changes(_)
             | Self::Gate(_)
+            | Self::Serve(_)
             // What needs root needs it on the nodes.
             | Self::Fleet(_)
             | Self::Topology(_)
@@ -322,6 +324,7 @@ fn dispatch(cli: Cli, given: &[String], ui: &Ui) -> Result<Exit, CommandError> {
         Command::History(args) => commands::history::run(&args, ui),
         Command::Changes(args) => commands::changes::run(&args, ui),
         Command::Gate(args) => commands::gate::run(&args, ui),
+        Command::Serve(args) => commands::serve::run(&args, ui),
         Command::Topology(args) => commands::topology::run(&args, ui),
         Command::BootParams(args) => commands::boot_params::run(&args, ui),
         Command::Machine(args) => commands::machine::run(&args, ui),

@@ -32,6 +32,7 @@ pub(super) const GROUPS: [Group; 5] = [
             "docs/SUITES.md",
             "docs/HARNESSES.md",
             "docs/HISTORY.md",
+            "docs/DASHBOARD.md",
             "docs/CI.md",
             "docs/LOAD.md",
             "docs/NOISE.md",

@@ -29,6 +29,7 @@ pub(crate) mod plot;
 pub(crate) mod restore;
 pub(crate) mod run;
 pub(crate) mod schema;
+pub(crate) mod serve;
 pub(crate) mod services;
 pub(crate) mod show;
 pub(crate) mod stats;

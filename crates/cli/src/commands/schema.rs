@@ -15,8 +15,9 @@ use crate::ui::Ui;
 pub(crate) struct Args {
     /// Which documents: `record` is what `run` and `compare` save; `suite` is becalm.toml;
     /// `cpu-noise` and `mitigation-effects` are what `noise probe` and `noise ablate` keep;
-    /// `steady` is what `stats --steady --json` prints; every other name is a command whose --json
-    /// output it describes
+    /// `steady` is what `stats --steady --json` prints; those that begin with `web-` are what
+    /// `becalm serve` answers below /api; every other name is a command whose --json output it
+    /// describes
     #[arg(value_parser = names(), default_value = RECORD)]
     name: String,
 

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["compare", "run", "timeit", "load", "plan", "bisect", "init", "demo"],
     ),
     ("Read results", &["show", "stats", "hist", "plot", "diff", "import", "export"]),
-    ("Over time", &["history", "changes", "gate", "ci"]),
+    ("Over time", &["history", "changes", "serve", "gate", "ci"]),
     (
         "The machine",
         &[

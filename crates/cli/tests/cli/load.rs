@@ -20,7 +20,11 @@ pub(crate) struct Server {
 impl Server {
     /// Starts the built-in one and waits until it listens.
     pub(crate) fn start(env: &TestEnv, arguments: &[&str]) -> Self {
-        let mut command = env.command([&["workload", "serve"], arguments].concat());
+        Self::of(env.command([&["workload", "serve"], arguments].concat()))
+    }
+
+    /// Starts one that prints its URL once it listens.
+    pub(crate) fn of(mut command: Command) -> Self {
         let mut process = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut url = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut url).unwrap();
@@ -28,7 +32,7 @@ impl Server {
     }
 
     /// Ends it as a user would, and returns its exit code.
-    fn end(mut self) -> Option<i32> {
+    pub(crate) fn end(mut self) -> Option<i32> {
         let pid = self.process.id().to_string();
         assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
         self.process.wait().unwrap().code()

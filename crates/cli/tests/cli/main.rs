@@ -46,6 +46,7 @@ mod resume;
 mod revisions;
 mod saved;
 mod schema;
+mod serve;
 mod servers;
 mod service;
 mod steady;

@@ -354,7 +354,11 @@ fn a_decision_made_in_the_light_of_another_one_overrules_nothing(bench: &Bench) 
     let second = added(&mut store, &entry("2", 2.0, 2.0));
     let series = all_series(&mut store)[0].id;
     keep(&mut store, &[found_in(series, vec![change(second, first, 10.0)], None)]).unwrap();
-    let by = |by: &str, time| Review { decision: Decision::Acknowledged { reason: None }, by: by.into(), time };
+    let by = |by: &str, time| Review {
+        decision: Decision::Acknowledged { reason: None },
+        by: by.into(),
+        time,
+    };
     let (ada, eve) = (by("ada", 11.1), by("eve", 12.0));
     let kept = store.decide(series, second, None, Some(&ada)).unwrap();
     assert_eq!(kept, Decided::Kept);
@@ -384,7 +388,8 @@ fn a_stamp_says_whether_an_answer_still_holds(bench: &Bench) {
     assert!(store.stamp().unwrap() == two && two != empty && !two.has_points_of(&empty));
     let series = all_series(&mut store)[0].id;
     keep(&mut store, &[found_in(series, vec![change(second, first, 10.0)], None)]).unwrap();
-    let ada = Review { decision: Decision::Acknowledged { reason: None }, by: "ada".into(), time: 11.0 };
+    let ada =
+        Review { decision: Decision::Acknowledged { reason: None }, by: "ada".into(), time: 11.0 };
     store.review(series, second, Some(&ada)).unwrap();
     let decided = store.stamp().unwrap();
     assert!(decided != two && decided.has_points_of(&two));

@@ -222,3 +222,35 @@ fn badge_and_feed_have_the_confirmed_change() {
     let base = format!("xml:base=\"http://{}/\"", server.at());
     assert!(feed.body.contains(&base), "{}", feed.body);
 }
+
+#[test]
+fn a_long_series_is_shown_in_parts_with_the_whole_of_it_above() {
+    let bench = Bench::empty();
+    let mut store = bench.store();
+    for at in 0..310 {
+        store.add(&super::support::entry(at)).unwrap();
+    }
+    let server = bench.serve();
+    let id = series_of(&bench, "sort");
+    let points = |page: usize| -> (usize, Value) {
+        let json = get(&server, &format!("/api/series/{id}?page={page}")).body;
+        let json: Value = serde_json::from_str(&json).unwrap();
+        let html = get(&server, &format!("/series/{id}?page={page}")).body;
+        assert!(html.contains("All 310\u{a0}points of the series"), "{html}");
+        (html.matches("<circle").count(), json)
+    };
+    let (newest, json) = points(1);
+    assert_eq!((newest, &json["points"][149]["entry"]), (150, &Value::from(310)));
+    assert_eq!(json["overview"].as_array().unwrap().len(), 240);
+    let (oldest, json) = points(3);
+    assert_eq!(
+        (oldest, &json["points"][0]["entry"], &json["points"][9]["index"]),
+        (10, &Value::from(1), &Value::from(9))
+    );
+    // Levels and changes are those of the whole series.
+    assert_eq!(
+        (json["levels"].as_array().unwrap().len(), json["changes"].as_array().unwrap().len()),
+        (2, 1)
+    );
+    assert_eq!(get(&server, &format!("/series/{id}?page=4")).status, 404);
+}

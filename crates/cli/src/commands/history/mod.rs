@@ -6,7 +6,9 @@ mod export;
 mod files;
 mod home;
 mod list;
+mod pages;
 mod prune;
+mod publish;
 mod settings;
 mod show;
 mod store;
@@ -22,6 +24,7 @@ use crate::ui::Ui;
 
 pub(crate) use files::{Content, content, measurements};
 pub(crate) use home::{Home, Records};
+pub(crate) use pages::{record_page, title};
 pub(crate) use settings::Settings;
 pub(crate) use store::StoreFlags;
 pub(crate) use when::{Age, moment, now};
@@ -40,6 +43,7 @@ enum Command {
     Show(show::Args),
     Prune(prune::Args),
     Export(export::Args),
+    Publish(publish::Args),
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -49,6 +53,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Command::Show(args) => show::run(args, ui),
         Command::Prune(args) => prune::run(args, ui),
         Command::Export(args) => export::run(args, ui),
+        Command::Publish(args) => publish::run(args, ui),
     }
 }
 

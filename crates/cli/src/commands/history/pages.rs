@@ -1,0 +1,24 @@
+//! What the pages of a history need, served or published.
+
+use becalm_model::wire::read_document;
+use becalm_session::{Repository, disturbed_runs};
+
+use crate::error::CommandError;
+use crate::measuring::with_traced_notes;
+
+/// Makes the report of a record that a history has kept, as `--export-html` does.
+pub(crate) fn record_page(document: &str) -> Result<String, String> {
+    let record = read_document(document).map_err(|error| error.to_string())?;
+    let disturbed = disturbed_runs(&record);
+    Ok(becalm_report::html(&with_traced_notes(&record), &disturbed))
+}
+
+/// Returns what pages call the history: as asked, or like the folder of the repository.
+pub(crate) fn title(asked: Option<&str>) -> Result<String, CommandError> {
+    if let Some(asked) = asked {
+        return Ok(asked.to_owned());
+    }
+    let repository = Repository::find()?;
+    let name = repository.as_ref().and_then(|one| one.top().file_name());
+    Ok(name.map_or("history".to_owned(), |name| name.to_string_lossy().into_owned()))
+}

@@ -1,0 +1,106 @@
+//! `becalm serve`: the pages of a history, for a browser.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use becalm_session::files::read_text;
+use becalm_web::{Access, History, Server, ServerOptions, TokenError};
+use clap::builder::NonEmptyStringValueParser;
+
+use super::history::{Settings, StoreFlags, record_page, title};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::interrupt;
+use crate::ui::Ui;
+
+/// Where the token is, if no file has it. A command line can be read by everybody on the machine.
+const TOKEN: &str = "BECALM_SERVE_TOKEN";
+
+/// Show the history in a browser: changes, series, records; until Ctrl-C
+///
+/// The front page lists what got slower or faster, the largest sure change first. Changes can be
+/// acknowledged, dismissed and opened again there, as with `becalm changes`. /api has the same as
+/// JSON, /feed.atom the confirmed changes, /badge.svg their number, /health and /metrics what
+/// monitoring needs. Without a token becalm serves this machine alone; with one, requests need it
+/// as the password of any user name, or as a bearer token. The connection is not encrypted: beyond
+/// your own network, put a proxy with TLS before it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    store: StoreFlags,
+    /// Address and port to listen on; beyond loopback only with a token
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8417")]
+    listen: SocketAddr,
+    /// File with the token [default: the variable `BECALM_SERVE_TOKEN`, else none]
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// A name by which browsers reach the server, such as that of a proxy; may be repeated
+    #[arg(long = "host", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    hosts: Vec<String>,
+    /// What the pages call the history [default: the name of the repository]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    title: Option<String>,
+    /// Let nobody decide about changes
+    #[arg(long)]
+    read_only: bool,
+}
+
+pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    let settings = Settings::read()?;
+    let place = args.store.place(&settings)?;
+    // Whatever is wrong with it is said here and not on a page.
+    args.store.open_for_reading(&settings)?;
+    let token = token(args.token_file.as_deref(), ui)?;
+    let access = Access::new(args.listen, token.as_deref(), args.hosts.clone()).map_err(refused)?;
+    let history = History::new(place, settings.change_terms(), record_page);
+    let options = ServerOptions {
+        at: args.listen,
+        title: title(args.title.as_deref())?,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        access,
+        decides: !args.read_only,
+    };
+    let interrupt = interrupt()?;
+    let server = Server::start(history, options).map_err(|error| {
+        CommandError::measure(format!("cannot listen on {}: {error}", args.listen))
+            .hint("--listen chooses another address or port; with port 0 the system chooses one")
+    })?;
+    ui.print(&format!("{}\n", server.url()))?;
+    while interrupt.sleep(Duration::from_secs(3600)) {}
+    Ok(Exit::Done)
+}
+
+/// Reads the token from its file, or from the environment.
+fn token(file: Option<&Path>, ui: &Ui) -> Result<Option<String>, CommandError> {
+    let Some(path) = file else {
+        return Ok(std::env::var(TOKEN).ok().filter(|token| !token.is_empty()));
+    };
+    let text = read_text(path)?;
+    let mode = path.metadata().map_or(0, |facts| facts.permissions().mode());
+    if mode & 0o077 != 0 {
+        ui.warn(format!(
+            "{}: other users may read the token; `chmod 600` prevents that",
+            path.display()
+        ));
+    }
+    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+fn refused(error: TokenError) -> CommandError {
+    match error {
+        TokenError::Needed => CommandError::usage(
+            "without a token, becalm listens on loopback addresses alone",
+        )
+        .hint(format!("put a token into a file and name it with --token-file, or set {TOKEN}")),
+        TokenError::TooShort { least } => {
+            CommandError::usage(format!("the token has fewer than {least} letters"))
+                .hint("`openssl rand -hex 24` makes a good one")
+        }
+        TokenError::Unusual => {
+            CommandError::usage("the token has letters other than those of ASCII, or spaces")
+                .hint("`openssl rand -hex 24` makes a good one")
+        }
+    }
+}
