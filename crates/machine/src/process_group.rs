@@ -70,10 +70,10 @@ mod tests {
             format!("{pid} ({name}) S 1 {group} 7 0 -1 0 0 0 0 0 5 6 {waited_for} 0 20 0 1 0 99\n")
         };
         let tree = FakeTree::new()
-            .file("/proc/70/stat", &stat(70, "nginx: master (x) y", 70, 0))
-            .file("/proc/71/stat", &stat(71, "nginx", 70, 50))
+            .file("/proc/70/stat", stat(70, "nginx: master (x) y", 70, 0))
+            .file("/proc/71/stat", stat(71, "nginx", 70, 50))
             .file("/proc/71/status", "Name:\tnginx\nVmHWM:\t    2048 kB\n")
-            .file("/proc/72/stat", &stat(72, "other", 72, 900))
+            .file("/proc/72/stat", stat(72, "other", 72, 900))
             .file("/proc/self/stat", "x");
         let root = SysRoot::new(tree.path());
         let found = members(&root, 70);

@@ -130,9 +130,10 @@ impl Connections {
     pub(crate) fn descriptors(&self) -> [Option<RawFd>; 3] {
         let file = |file: &Option<File>| file.as_ref().map(AsRawFd::as_raw_fd);
         let writer = self.writer.as_ref().map(AsRawFd::as_raw_fd);
-        let stdout = match self.is_with_errors {
-            true => self.stderr,
-            false => file(&self.stdout).or(writer).or((!self.inherit_stdout).then_some(self.null)),
+        let stdout = if self.is_with_errors {
+            self.stderr
+        } else {
+            file(&self.stdout).or(writer).or((!self.inherit_stdout).then_some(self.null))
         };
         [file(&self.stdin).or(Some(self.null)), stdout, self.stderr]
     }

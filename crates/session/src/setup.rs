@@ -230,9 +230,7 @@ pub(crate) fn spawn_plan(
         let common = Common { environment, stdin, extractors, harness };
         spawn_subjects(terms, subjects, &commands, (stands, layouts), &common)?
     };
-    let servings = || subjects.iter().filter_map(|subject| subject.serving.as_ref());
-    let is_serving = servings().next().is_some();
-    let is_started = servings().any(|serving| serving.start != ServerStart::IsThere);
+    let (conditioning, width) = cpus(terms, &subjects, &machine.topology);
     let plan = SpawnPlan {
         subjects,
         stdout: match stdout {
@@ -253,22 +251,9 @@ pub(crate) fn spawn_plan(
         malloc: runs.malloc,
         membind: runs.membind.clone(),
         work_folder,
-        conditioning: match conditioning(terms) {
-            // A server and its generator need CPUs apart from the beginning.
-            Conditioning::Learn { scheduler, pace, .. } if is_serving => {
-                Conditioning::Learn { affinity: false, scheduler, pace }
-            }
-            other => other,
-        },
+        conditioning,
         chooser: Chooser::new(&machine.root, &machine.topology),
-        width: match width(terms) {
-            None | Some(Width::All) if is_started && terms.runs.affinity == Affinity::Auto => {
-                Some(half_of_the_cores(&machine.topology))
-            }
-            // Servers that are there already keep their CPUs, and becalm has all of its own.
-            _ if is_serving && !is_started => None,
-            other => other,
-        },
+        width,
     };
     Ok((plan, limits))
 }
@@ -295,6 +280,36 @@ fn width(terms: &Terms) -> Option<Width> {
         (Affinity::Auto, None) if terms.warmup == 0 => Some(Width::All),
         _ => None,
     }
+}
+
+/// Returns which conditions the warm-up shows, and how many CPUs are chosen before it.
+fn cpus(
+    terms: &Terms,
+    subjects: &[SpawnSubject],
+    topology: &Topology,
+) -> (Conditioning, Option<Width>) {
+    let (conditioning, width) = (conditioning(terms), width(terms));
+    let starts = || subjects.iter().filter_map(|one| Some(&one.serving.as_ref()?.start));
+    if starts().next().is_none() {
+        return (conditioning, width);
+    }
+    let conditioning = match conditioning {
+        // A server and its generator need CPUs apart from the beginning.
+        Conditioning::Learn { scheduler, pace, .. } => {
+            Conditioning::Learn { affinity: false, scheduler, pace }
+        }
+        Conditioning::Given => Conditioning::Given,
+    };
+    let is_started = starts().any(|start| *start != ServerStart::IsThere);
+    let width = match width {
+        // Servers that are there already keep their CPUs, and becalm has all of its own.
+        _ if !is_started => None,
+        None | Some(Width::All) if terms.runs.affinity == Affinity::Auto => {
+            Some(half_of_the_cores(topology))
+        }
+        other => other,
+    };
+    (conditioning, width)
 }
 
 /// Returns how many CPUs a server gets: one of each of half of the cores, so that the others are the generator's.

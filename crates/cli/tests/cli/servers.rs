@@ -112,7 +112,7 @@ fn a_server_is_a_benchmark_of_a_suite() {
     let program = env!("CARGO_BIN_EXE_becalm");
     env.write(
         "becalm.toml",
-        &format!(
+        format!(
             "version = 1\n[load.calm]\nrate = 40\nduration = '500ms'\nwarmup = '0s'\nurl = '{URL}'\n\
              [benchmark.server]\nload = 'calm'\nrounds = 2\nwarmup = 0\nmetrics = ['response_p50', 'cpu_per_request']\n\
              command = ['{program}', 'workload', 'serve', '--service', '200ms', '--workers', '50', '--port', '{{port}}']\n",

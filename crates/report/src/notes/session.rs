@@ -1,5 +1,6 @@
 //! The sentences about the subjects and the course of a session.
 
+use becalm_model::load::Distrust;
 use becalm_model::{ConditionName, Difference, SessionNote, counted, is_are};
 
 use crate::quantity::percent;
@@ -56,19 +57,8 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             "{path} was changed after the saved session began: unless only its timestamp changed, the earlier runs \
              are of another program"
         ),
-        N::FewBeyondQuantile { metric, beyond, needed, seconds } => format!(
-            "a run has {} beyond {metric}, and {needed} are needed for single ones not to decide where it lies: send the \
-             load for {} s, raise its rate, or decide on a lower quantile with --metric",
-            counted(becalm_model::place(*beyond as f64), "request"),
-            seconds.ceil(),
-        ),
-        N::LoadsRepeated { loads, runs, reason } => format!(
-            "beside the {} that {} used, {} not believed and repeated: {}",
-            counted(*runs, "run"),
-            is_are(*runs),
-            format!("{} {}", counted(*loads, "load"), if *loads == 1 { "was" } else { "were" }),
-            reason.in_words(),
-        ),
+        N::FewBeyondQuantile { metric: m, beyond, needed, seconds } => few_beyond(m, *beyond, *needed, *seconds),
+        N::LoadsRepeated { loads, runs, reason } => repeated(*loads, *runs, reason),
         N::OneSided { benchmark, with, without } => {
             let (with, without) = (quoted(with), quoted(without));
             format!("the benchmark {benchmark} is in {with} and not in {without}")
@@ -122,6 +112,26 @@ pub(super) fn sentence(note: &SessionNote) -> String {
         }
         N::OfComparison { built } => format!("{built}, from a comparison of revisions"),
     }
+}
+
+fn few_beyond(metric: &str, beyond: u64, needed: u64, seconds: f64) -> String {
+    format!(
+        "a run has {} beyond {metric}, and {needed} are needed for single ones not to decide where it lies: send the \
+         load for {} s, raise its rate, or decide on a lower quantile with --metric",
+        counted(becalm_model::place(beyond as f64), "request"),
+        seconds.ceil(),
+    )
+}
+
+fn repeated(loads: usize, runs: usize, reason: &Distrust) -> String {
+    let were = if loads == 1 { "was" } else { "were" };
+    format!(
+        "beside the {} that {} used, {} {were} not believed and repeated: {}",
+        counted(runs, "run"),
+        is_are(runs),
+        counted(loads, "load"),
+        reason.in_words(),
+    )
 }
 
 /// Says which commit a revision is, and what built it.

@@ -1,8 +1,9 @@
 //! One run, with what is done before and after it and the evidence that is gathered around it.
 
-use becalm_model::PlacementLimit;
 use becalm_model::conditions::{AffinityReason, Cache, Scheduler};
+use becalm_model::load::RunLoad;
 use becalm_model::metric::{self, CPU_MIGRATIONS};
+use becalm_model::{Evidence, PlacementLimit};
 
 use super::Spawn;
 use super::output::Inside;
@@ -12,7 +13,7 @@ use crate::evidence::own_evidence;
 use crate::harness::ResultsPlace;
 use crate::pace::PaceSampler;
 use crate::rounds::Values;
-use crate::rounds::client::{PORT, ServerStart};
+use crate::rounds::client::{PORT, ServerStart, Serving};
 use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::hook::{Hook, run_hook};
 use crate::rounds::spawn_plan::{Expectation, RunError, Stand};
@@ -22,13 +23,8 @@ use crate::{
 };
 use becalm_machine::drop_page_cache;
 
-/// What came of a run.
-enum Ran {
-    /// A program has come to its end.
-    Program(Finished),
-    /// A server was loaded.
-    Served(Served),
-}
+/// What the load of a server gave: values, what the record keeps, and whether the process is the run's alone.
+type OfLoad = (Values, Box<RunLoad>, bool);
 
 impl Spawn<'_> {
     /// Prepares a run, makes it, and reads what it gave.
@@ -78,36 +74,16 @@ impl Spawn<'_> {
             pace.before_run();
         }
         let energy = self.plan.energy.as_mut().and_then(|energy| energy.before_run(subject));
-        let launched = match &serving {
-            Some(serving) => self.serve(request, serving).map(Ran::Served),
-            None => {
-                self.launch(request).map(Ran::Program).map_err(|source| launch_error(self, source))
-            }
-        };
+        let made = self.make(request, serving.as_ref());
         let pace = self.pace.as_ref().map(PaceSampler::after_run);
-        let (finished, served) = match launched {
-            Ok(Ran::Program(finished)) => (finished, None),
-            Ok(Ran::Served(Served { finished, values, load, is_whole })) => {
-                (finished, Some((values, load, is_whole)))
-            }
-            Err(error) => return Err(error),
-        };
+        let (finished, served) = made?;
         let mut finished = Finished { pace, ..finished };
         let energy = self
             .plan
             .energy
             .as_mut()
             .and_then(|meter| meter.after_run(subject, energy.as_ref(), finished.wall));
-        // Of a server that somebody else started it is not known.
-        if finished.max_rss > 0 {
-            self.observed.smallest_resident = self.observed.smallest_resident.min(finished.max_rss);
-        }
-        let migrations = self.plan.counters.index(CPU_MIGRATIONS);
-        let migrations =
-            migrations.and_then(|index| finished.counters.get(index).copied().flatten());
-        let evidence = own_evidence(&finished, migrations);
-        let complete = self.observed.evidence.after_run(&finished, migrations);
-        self.observed.complete.extend(complete);
+        let evidence = self.gather(&finished);
         let is_whole = served.as_ref().is_none_or(|(_, _, is_whole)| *is_whole);
         let mut values = if is_whole {
             self.values_of_process(&finished)
@@ -148,6 +124,37 @@ impl Spawn<'_> {
             self.interrupt.sleep(pause);
         }
         Ok(measured)
+    }
+
+    /// Makes the run itself: a program comes to its end, a server is loaded.
+    fn make(
+        &mut self,
+        request: RunRequest,
+        serving: Option<&Serving>,
+    ) -> Result<(Finished, Option<OfLoad>), RunError> {
+        let Some(serving) = serving else {
+            let finished = self.launch(request).map_err(|source| RunError::Launch {
+                subject: self.name_of(request.subject),
+                source,
+            })?;
+            return Ok((finished, None));
+        };
+        let Served { finished, values, load, is_whole } = self.serve(request, serving)?;
+        Ok((finished, Some((values, load, is_whole))))
+    }
+
+    /// Gathers the evidence of a run, of which the machine-wide part may come later.
+    fn gather(&mut self, finished: &Finished) -> Evidence {
+        // Of a server that another program started it is not known.
+        if finished.max_rss > 0 {
+            self.observed.smallest_resident = self.observed.smallest_resident.min(finished.max_rss);
+        }
+        let migrations = self.plan.counters.index(CPU_MIGRATIONS);
+        let migrations =
+            migrations.and_then(|index| finished.counters.get(index).copied().flatten());
+        let complete = self.observed.evidence.after_run(finished, migrations);
+        self.observed.complete.extend(complete);
+        own_evidence(finished, migrations)
     }
 
     /// Returns what is recorded of every process, and its counters.

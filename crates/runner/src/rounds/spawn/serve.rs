@@ -225,7 +225,7 @@ impl Spawn<'_> {
         let (before, released) = (used(), monotonic_raw());
         let call = Call { url, seed, interrupt, goes_on: &mut goes_on };
         let sent = client.load(call).map_err(|why| error(self, ServerError::NotLoaded(why)))?;
-        let (after, wall) = (used(), monotonic_raw() - released);
+        let (after, wall) = (used(), monotonic_raw().saturating_sub(released));
         let Sent { load, mut values, distrust } = sent;
         if let Some(signal) = interrupt.signal() {
             return Err(interrupted(self, request.subject, signal));
