@@ -45,6 +45,7 @@ pub mod steady;
 pub mod step;
 pub mod student;
 pub mod summary;
+pub mod threshold;
 pub mod usual;
 pub mod warmup;
 pub mod whole;

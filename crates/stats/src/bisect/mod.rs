@@ -13,11 +13,13 @@
 //! that contradicts it takes it back. For what a search must cost at least see Karp and Kleinberg 2007, *Noisy
 //! binary search and its applications*, SODA.
 
+mod marginal;
 mod posterior;
 mod reading;
 mod size;
 mod step;
 
+pub(crate) use marginal::marginal;
 pub use posterior::{Posterior, posterior};
 pub use reading::BuildReading;
 pub use step::{

@@ -18,6 +18,7 @@
 //! change): all that counts then is on which side of the half it lies. A history with several changes is so
 //! split where it first crosses the half.
 
+use super::marginal::marginal;
 use super::reading::{BuildReading, FAR, MISPLACED, OF_BUILD, STRAY, WIDEST};
 use super::size::size;
 use crate::decide::paired::Level;
@@ -101,15 +102,7 @@ pub fn posterior(n: usize, readings: &[BuildReading]) -> Option<Posterior> {
             }
         }
     }
-    let top = weights.iter().flatten().copied().fold(f64::NEG_INFINITY, f64::max);
-    let mut first = vec![0.0; n];
-    for weights in &weights {
-        for (first, weight) in first.iter_mut().zip(weights) {
-            *first += (weight - top).exp();
-        }
-    }
-    let all: f64 = first.iter().sum();
-    let first: Vec<f64> = first.into_iter().map(|weight| weight / all).collect();
+    let first = marginal(&weights);
     let likeliest = first.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
     let (change, deviation) =
         size(readings, likeliest.map_or(n, |(index, _)| index + 1), &changes, bad.centre);
