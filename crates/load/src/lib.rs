@@ -13,6 +13,7 @@ mod document;
 mod engine;
 mod fidelity;
 mod files;
+mod find;
 mod here;
 mod log;
 mod measure;
@@ -31,6 +32,7 @@ pub use engine::{
     Trusted, Unanswered, Wanted, Way, ask, load, load_while,
 };
 pub use fidelity::{Observed, judge};
+pub use find::{FindError, Search, Sought, Tried, Wish, try_rate, wait_until_idle};
 pub use log::{seconds_csv, write_log};
 pub use measure::{Measure, QUANTILES};
 pub use of_run::{run_load, value_of_run};

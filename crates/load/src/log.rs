@@ -70,14 +70,14 @@ pub fn seconds_csv(seconds: &[ClosedSecond]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seconds::{Book, Collector};
+    use crate::seconds::{Book, Collector, SECOND};
     use crate::tally::{Done, Fate};
     use base64::Engine as _;
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
     #[test]
     fn a_table_has_a_line_for_a_second_and_a_cell_for_each_title() {
-        let mut book = Book::default();
+        let mut book = Book::new(SECOND);
         book.begin(0);
         book.count(Done { due: 0, taken: 0, starved: true, fate: Fate::Unsent { end: 5 } });
         book.begin(1_000_000_000);
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn a_log_has_three_lines_for_a_second_and_can_be_read_back() {
-        let mut book = Book::default();
+        let mut book = Book::new(SECOND);
         for n in 0..10 {
             let due = n * 300_000_000;
             book.begin(due);

@@ -32,7 +32,7 @@ impl Default for Measure {
 }
 
 /// Makes a histogram that grows with its largest value.
-fn empty() -> Histogram<u64> {
+pub(crate) fn empty() -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(1, 2, DIGITS).expect("these bounds are valid");
     histogram.auto(true);
     histogram
@@ -89,6 +89,12 @@ impl Measure {
     pub fn quantile_or_never(&self, q: f64) -> Option<f64> {
         let rank = self.rank(q);
         (1..=self.known.len()).contains(&rank).then(|| seconds(at_rank(&self.known, rank)))
+    }
+
+    /// Returns how many values are known to be below a limit in seconds; all that are known without one.
+    pub(crate) fn within(&self, limit: Option<f64>) -> u64 {
+        let below = |limit| self.known.count_between(0, crate::schedule::nanos(limit).max(1) - 1);
+        limit.map_or(self.known.len(), below)
     }
 
     /// Returns a quantile of the known values alone.

@@ -1,4 +1,4 @@
-//! The requests by the second in which they were due.
+//! The requests by the second in which they were due, or by another slice of time.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,7 @@ use crate::measure::Measure;
 use crate::tally::Tally;
 
 /// Nanoseconds of a second.
-const SECOND: u64 = 1_000_000_000;
-
-/// Returns the second of a time.
-pub(crate) fn second_of(nanos: u64) -> u64 {
-    nanos / SECOND
-}
+pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// A second of which no request is under way any more.
 #[derive(Debug, Clone)]
@@ -69,24 +64,30 @@ pub(crate) struct Counted {
     pub(crate) open_from: u64,
 }
 
-/// What one thread counts: tallies by second, and how many requests of each are under way.
-#[derive(Debug, Default)]
+/// What one thread counts: tallies by second, or slice of another length, and how many requests of each are under way.
+#[derive(Debug)]
 pub(crate) struct Book {
+    slice: u64,
     tallies: BTreeMap<u64, Tally>,
     under_way: BTreeMap<u64, u64>,
     latest: u64,
 }
 
 impl Book {
+    /// Makes one for slices of so many nanoseconds.
+    pub(crate) fn new(slice: u64) -> Self {
+        Self { slice, tallies: BTreeMap::new(), under_way: BTreeMap::new(), latest: 0 }
+    }
+
     /// Takes note of a request.
     pub(crate) fn begin(&mut self, due: u64) {
-        self.latest = second_of(due);
+        self.latest = due / self.slice;
         *self.under_way.entry(self.latest).or_default() += 1;
     }
 
     /// Counts a request that is over.
     pub(crate) fn count(&mut self, done: crate::tally::Done) {
-        let second = second_of(done.due);
+        let second = done.due / self.slice;
         if let Some(under_way) = self.under_way.get_mut(&second) {
             *under_way -= 1;
             if *under_way == 0 {
@@ -183,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_request_counts_in_the_second_in_which_it_was_due() {
-        let mut book = Book::default();
+        let mut book = Book::new(SECOND);
         book.begin(900 * MS);
         book.begin(1100 * MS);
         book.count(done(1100 * MS, MS));
@@ -208,7 +209,7 @@ mod tests {
     #[test]
     fn a_second_is_closed_when_every_thread_is_past_it() {
         let mut collector = Collector::new(2);
-        let mut books = [Book::default(), Book::default()];
+        let mut books = [Book::new(SECOND), Book::new(SECOND)];
         for (thread, book) in books.iter_mut().enumerate() {
             for due in [0, 1000 * MS] {
                 book.begin(due);

@@ -33,13 +33,13 @@ pub(super) struct Desk {
 
 impl Desk {
     /// Makes one for a thread that may have `limit` connections.
-    pub(super) fn new(plan: Arc<Plan>, clock: Clock, limit: usize) -> Rc<Self> {
+    pub(super) fn new(plan: Arc<Plan>, clock: Clock, limit: usize, slice: u64) -> Rc<Self> {
         let pool = RefCell::new(Pool::new(limit, plan.width()));
         Rc::new(Self {
             plan,
             clock,
             pool,
-            book: RefCell::default(),
+            book: RefCell::new(Book::new(slice)),
             mailboxes: RefCell::default(),
             connections: Cell::new(0),
             has_opened: Cell::new(false),

@@ -28,7 +28,7 @@ use self::clock::{Clock, measure_spin};
 use self::pacer::{Paced, pace};
 use crate::files::permit_connections;
 use crate::schedule::Schedule;
-use crate::seconds::{ClosedSecond, Collector, Counted};
+use crate::seconds::{ClosedSecond, Collector, Counted, SECOND};
 use crate::tally::Tally;
 
 pub use ask::{Unanswered, ask};
@@ -42,7 +42,7 @@ const BEFORE_THE_START: u64 = 50_000_000;
 const LIVE: Duration = Duration::from_millis(500);
 
 /// A load that is about to begin.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Plan {
     /// Where the requests go.
     pub target: Target,
@@ -77,6 +77,11 @@ impl Plan {
             Protocol::Http1 => 1,
             Protocol::Http2 => self.streams.max(1),
         }
+    }
+
+    /// Returns how many requests may be under way at the same time.
+    pub(crate) fn places(&self) -> usize {
+        self.connections * self.width()
     }
 
     /// Returns how many of the connections a thread may have.
@@ -159,6 +164,17 @@ pub fn load_while(
     interrupt: &Interrupt,
     live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
 ) -> Result<Loaded, LoadError> {
+    load_in_slices(plan, SECOND, interrupt, live)
+}
+
+/// The same with slices of so many nanoseconds in place of seconds; with short ones it is also told more often how it goes.
+pub(crate) fn load_in_slices(
+    plan: Plan,
+    slice: u64,
+    interrupt: &Interrupt,
+    live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
+) -> Result<Loaded, LoadError> {
+    let often = LIVE.min(Duration::from_nanos(slice));
     let wanted = plan.connections as u64;
     let possible = permit_connections(wanted)?;
     if possible < wanted {
@@ -180,7 +196,7 @@ pub fn load_while(
             senders.push(sender);
             let named = std::thread::Builder::new().name(format!("sender {}", number + 1));
             shards.push(named.spawn_scoped(scope, move || {
-                shard::send(plan, clock, number, dues, tells, is_stopped)
+                shard::send(plan, clock, number, slice, dues, tells, is_stopped)
             })?);
         }
         drop(tells);
@@ -188,7 +204,8 @@ pub fn load_while(
         let pacer = std::thread::Builder::new()
             .name("pacer".to_owned())
             .spawn_scoped(scope, move || pace(schedule, clock, spin, &senders, stopped))?;
-        let connections = collect(&told, clock, &mut collector, &is_stopped, interrupt, live);
+        let connections =
+            collect(&told, clock, &mut collector, &is_stopped, interrupt, often, live);
         let Paced { gaps, used } = pacer.join().expect("the pacer does not panic");
         let mut threads = vec![used];
         for shard in shards {
@@ -209,12 +226,13 @@ fn collect(
     collector: &mut Collector,
     is_stopped: &AtomicBool,
     interrupt: &Interrupt,
+    often: Duration,
     live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
 ) -> u64 {
     let mut connections = 0;
     let mut last = Duration::ZERO;
     loop {
-        match told.recv_timeout(LIVE) {
+        match told.recv_timeout(often) {
             Ok(Told { shard, counted, connections: more }) => {
                 connections += more;
                 collector.take(shard, &counted);
@@ -227,7 +245,7 @@ fn collect(
         }
         let elapsed = Duration::from_nanos(clock.now());
         let window = elapsed.saturating_sub(last);
-        if window >= LIVE {
+        if window >= often {
             last = elapsed;
             let recent = collector.recent();
             let told = Live { elapsed, window, recent: &recent, total: collector.total() };

@@ -32,6 +32,7 @@ pub(super) fn send(
     plan: Arc<Plan>,
     clock: Clock,
     number: usize,
+    slice: u64,
     dues: UnboundedReceiver<u64>,
     told: Sender<Told>,
     is_stopped: &AtomicBool,
@@ -41,7 +42,7 @@ pub(super) fn send(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();
     let limit = plan.connections_of(number);
-    let desk = Desk::new(plan, clock, limit);
+    let desk = Desk::new(plan, clock, limit, slice);
     let tell = {
         let desk = Rc::clone(&desk);
         move || {

@@ -246,6 +246,16 @@ fn a_signal_ends_a_load_whatever_the_server_does() {
 }
 
 #[test]
+fn a_load_ends_when_who_is_told_how_it_goes_says_so() {
+    let address = server(each(OK));
+    let hour = Schedule::of_times(vec![0, 3_600_000_000_000]);
+    let loaded = load_while(plan(target(address), hour), &Interrupt::new().unwrap(), &mut |_| {
+        ControlFlow::Break(())
+    });
+    assert_eq!(loaded.unwrap().total.counts.scheduled, 1);
+}
+
+#[test]
 fn the_server_of_known_truth_answers_no_earlier_than_it_is_to() {
     let folder = tempfile::tempdir().unwrap();
     let tcp = Listening::Tcp("127.0.0.1:0".parse().unwrap());

@@ -5,6 +5,7 @@
 
 mod failure;
 mod fidelity;
+mod find;
 mod latency;
 mod objective;
 mod rates;
@@ -14,6 +15,9 @@ mod terms;
 
 pub use failure::{Failed, FailureKind};
 pub use fidelity::{Distrust, Fidelity, Gaps, ThreadUse, Trust};
+pub use find::{
+    FindAnswer, FindGenerator, FindLimit, FindWindow, LoadFindDocument, MissedShare, QuantileRange,
+};
 pub use latency::{Latency, LoadSecond, QuantileValue};
 pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
 pub use rates::{RatesError, parse_rates};

@@ -1,0 +1,226 @@
+//! Searches on queues whose answer is known, without a clock.
+
+use becalm_model::load::{Arrivals, FindAnswer, FindLimit, Stage};
+
+use super::search::{Search, Sought, Tried, Wish};
+use super::window::{Progress, is_hopeless};
+use crate::schedule::{Schedule, nanos};
+use crate::serve::{Queue, ServiceTime};
+
+/// Seconds that a window takes beside its requests: threads are started, connections opened.
+const BESIDE: f64 = 0.15;
+
+/// Returns the share of the requests of M/M/1 that take longer than `limit`.
+fn tail_exponential(service: f64, rate: f64, limit: f64) -> f64 {
+    (-(1.0 / service - rate).max(0.0) * limit).exp()
+}
+
+/// Returns the same of M/D/1 (Erlang 1909): with waiting time `t = limit - service`,
+/// `P(W <= t) = (1 - rho) sum_{k <= t / D} (rate (k D - t))^k / k! exp(-rate (k D - t))`.
+fn tail_fixed(service: f64, rate: f64, limit: f64) -> f64 {
+    let t = limit - service;
+    let rho = rate * service;
+    if rho >= 1.0 || t < 0.0 {
+        return 1.0;
+    }
+    let mut sum = 0.0;
+    let mut k = 0.0_f64;
+    let mut factorial = 1.0;
+    while k * service <= t {
+        let x = rate * (k * service - t);
+        sum += x.powf(k) / factorial * (-x).exp();
+        k += 1.0;
+        factorial *= k;
+    }
+    1.0 - (1.0 - rho) * sum
+}
+
+/// Returns the rate at which a share of `permitted` takes longer than `limit`.
+fn truth(tail: fn(f64, f64, f64) -> f64, service: f64, limit: f64, permitted: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0 / service);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if tail(service, middle, limit) > permitted { high = middle } else { low = middle }
+    }
+    low
+}
+
+/// A server in simulated time.
+struct Simulated {
+    queue: Queue,
+    now: f64,
+}
+
+impl Simulated {
+    fn window(&mut self, wish: &Wish, limit: f64, seed: u64) -> Tried {
+        let Wish { rate, settle, seconds } = *wish;
+        let stage = Stage { seconds: settle + seconds, from: rate, to: rate };
+        let start = self.now;
+        let (mut counted, mut all) = ([0.0; 2], [0.0; 2]);
+        let (mut good, mut answered_in_time, mut last, mut is_cut) =
+            (Vec::new(), 0, 0.0_f64, false);
+        for due in Schedule::new(vec![stage], Arrivals::Poisson, seed) {
+            let at = due as f64 * 1e-9;
+            let answered = self.queue.answer_at(nanos(start + at)) as f64 * 1e-9 - start;
+            let is_missed = answered - at >= limit;
+            let count = |into: &mut [f64; 2]| {
+                into[0] += f64::from(u8::from(is_missed));
+                into[1] += 1.0;
+            };
+            count(&mut all);
+            last = last.max(answered);
+            if !is_missed {
+                good.push(answered);
+            }
+            if at >= settle {
+                count(&mut counted);
+            }
+            // One worker answers in order.
+            while good.get(answered_in_time).is_some_and(|time| *time <= at) {
+                answered_in_time += 1;
+            }
+            let (good, places) = (answered_in_time as f64, f64::INFINITY);
+            let progress = Progress { rate, elapsed: at, good, ended: good, places };
+            if is_hopeless(&progress, Some(limit)) {
+                is_cut = true;
+                break;
+            }
+        }
+        self.now += last.max(if is_cut { 0.0 } else { settle + seconds }) + BESIDE;
+        Tried { rate, missed: Some(if is_cut { all } else { counted }) }
+    }
+}
+
+/// Searches on each queue.
+const SEARCHES: usize = 100;
+
+/// How often the interval had the answer, and how often the answer was within 10 %.
+#[derive(Debug, Default)]
+struct Outcome {
+    covered: usize,
+    near: usize,
+}
+
+fn searches(n: usize, seed: u64, sought: Sought, service: ServiceTime, truth: f64) -> Outcome {
+    let mut outcome = Outcome::default();
+    for number in (0..n as u64).map(|number| seed + number) {
+        let mut search = Search::new(sought, number);
+        let mut server = Simulated { queue: Queue::new(service, 1, None, number), now: 0.0 };
+        let mut window = number * 1000;
+        while let Some(wish) = search.next(server.now) {
+            window += 1;
+            search.take(server.window(&wish, sought.limit.expect("there is one"), window));
+        }
+        let (FindAnswer::Found { rate, low, high, .. }
+        | FindAnswer::Unresolved { rate, low, high, .. }) = search.answer()
+        else {
+            continue;
+        };
+        outcome.covered += usize::from((low..=high).contains(&truth));
+        outcome.near += usize::from((rate / truth - 1.0).abs() < 0.1);
+    }
+    outcome
+}
+
+fn sought(limit: f64) -> Sought {
+    Sought { permitted: 0.01, limit: Some(limit), from: 10.0, to: 100_000.0, max_time: 120.0 }
+}
+
+#[test]
+fn formulas_of_queues_agree_with_their_simulation() {
+    for (service, tail) in [
+        (ServiceTime::Fixed(0.001), tail_fixed as fn(f64, f64, f64) -> f64),
+        (ServiceTime::Exponential(0.001), tail_exponential),
+    ] {
+        let mut queue = Queue::new(service, 1, None, 4);
+        let stage = Stage { seconds: 1000.0, from: 800.0, to: 800.0 };
+        let mut all = (0.0, 0.0);
+        for due in Schedule::new(vec![stage], Arrivals::Poisson, 3) {
+            all.0 += f64::from(u8::from(queue.answer_at(due) - due >= 8_000_000));
+            all.1 += 1.0;
+        }
+        let truth = tail(0.001, 800.0, 0.008);
+        assert!((all.0 / all.1 / truth - 1.0).abs() < 0.1, "{} {truth}", all.0 / all.1);
+    }
+}
+
+#[test]
+fn a_search_on_a_known_queue_finds_the_rate_of_the_formula() {
+    // A server of 1 ms and a limit of 10 ms: 773.5 and 539.5 requests a second.
+    for (service, tail, seed) in [
+        (ServiceTime::Fixed(0.001), tail_fixed as fn(f64, f64, f64) -> f64, 0),
+        (ServiceTime::Exponential(0.001), tail_exponential, 1_000_000),
+    ] {
+        let truth = truth(tail, 0.001, 0.01, 0.01);
+        let outcome = searches(SEARCHES, seed, sought(0.01), service, truth);
+        assert!(outcome.covered * 100 >= 95 * SEARCHES, "{service:?}: {outcome:?}");
+        assert!(outcome.near * 100 >= 95 * SEARCHES, "{service:?}: {outcome:?}");
+    }
+}
+
+#[test]
+fn a_generator_that_goes_no_further_is_the_limit_and_says_so() {
+    let mut search = Search::new(sought(0.01), 1);
+    let mut elapsed = 0.0;
+    while let Some(wish) = search.next(elapsed) {
+        elapsed += wish.settle + wish.seconds;
+        // It cannot be believed from 5000 on, and the server misses nothing.
+        let missed = (wish.rate < 5000.0).then_some([0.0, wish.rate * wish.seconds]);
+        search.take(Tried { rate: wish.rate, missed });
+    }
+    let FindAnswer::AtLeast { rate, limit: FindLimit::Generator, .. } = search.answer() else {
+        panic!("{:?}", search.answer())
+    };
+    assert!((2500.0..5000.0).contains(&rate), "{rate}");
+    assert!(search.ceiling().is_some_and(|ceiling| ceiling >= 5000.0));
+}
+
+#[test]
+fn a_server_that_misses_at_every_rate_is_below_the_range_and_one_that_never_does_beyond_it() {
+    let answer = |missed: f64| {
+        let mut search = Search::new(Sought { to: 5000.0, ..sought(0.01) }, 1);
+        let mut elapsed = 0.0;
+        while let Some(wish) = search.next(elapsed) {
+            elapsed += wish.settle + wish.seconds;
+            let requests = wish.rate * wish.seconds;
+            search.take(Tried { rate: wish.rate, missed: Some([missed * requests, requests]) });
+        }
+        (search.answer(), elapsed)
+    };
+    let (below, elapsed) = answer(1.0);
+    assert!(matches!(below, FindAnswer::Below { .. }) && elapsed < 120.0, "{below:?}");
+    let (beyond, _) = answer(0.0);
+    let FindAnswer::AtLeast { rate, limit: FindLimit::Range, .. } = beyond else {
+        panic!("{beyond:?}")
+    };
+    assert!(rate > 4000.0, "{rate}");
+}
+
+#[test]
+fn a_search_without_time_for_the_highest_rate_says_nothing_about_it() {
+    let mut search = Search::new(Sought { max_time: 4.0, ..sought(0.01) }, 1);
+    let mut elapsed = 0.0;
+    while let Some(wish) = search.next(elapsed) {
+        elapsed += wish.settle + wish.seconds;
+        search.take(Tried { rate: wish.rate, missed: Some([0.0, wish.rate * wish.seconds]) });
+    }
+    assert!(matches!(search.answer(), FindAnswer::Unresolved { .. }), "{:?}", search.answer());
+}
+
+#[test]
+fn windows_that_cannot_be_believed_count_for_nothing() {
+    let mut search = Search::new(sought(0.01), 1);
+    let mut elapsed = 0.0;
+    while let Some(wish) = search.next(elapsed) {
+        elapsed += wish.settle + wish.seconds;
+        search.take(Tried { rate: wish.rate, missed: None });
+    }
+    assert_eq!(search.answer(), FindAnswer::Nothing);
+}
+
+#[test]
+fn the_largest_response_time_cannot_be_searched_for() {
+    let error = |text: &str| Sought::new(&text.parse().unwrap(), [1.0, 10.0], 1.0).unwrap_err();
+    assert!(error("max < 1s").to_string().contains("largest"));
+    assert!(error("errors < 0%").to_string().contains("between 0 and 1"));
+}

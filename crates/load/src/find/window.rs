@@ -1,0 +1,232 @@
+//! One window: a load at a constant rate, and how many of its requests missed the limit.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use becalm_kernel::interrupt::Interrupt;
+use becalm_model::load::{
+    Arrivals, Distrust, FindWindow, LoadSecond, MissedShare, QuantileRange, QuantileValue, Stage,
+    Trust,
+};
+use becalm_model::wire::worded;
+use becalm_stats::threshold::Share;
+use hdrhistogram::Histogram;
+
+use super::search::{BATCHES, Sought, Tried, Wish};
+use crate::engine::{Live, LoadError, Loaded, Plan, load_in_slices};
+use crate::fidelity::{Observed, judge};
+use crate::schedule::{Schedule, nanos};
+use crate::seconds::ClosedSecond;
+
+/// Fewest requests that should have been answered well before a window is judged hopeless.
+const ENOUGH: f64 = 50.0;
+
+/// For how many times the limit nearly everything has to have missed it: what is a cluster of misses is over by then.
+const LIMITS: f64 = 20.0;
+
+/// The least of that in seconds.
+const LONG: f64 = 0.5;
+
+/// Quantiles of the response time that a window has.
+const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// Confidence of the interval of a window's quantile.
+const CONFIDENCE: f64 = 0.95;
+
+/// How a window goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Progress {
+    /// Requests in a second.
+    pub(super) rate: f64,
+    /// Seconds since the first request was due.
+    pub(super) elapsed: f64,
+    /// Requests that were answered within the limit.
+    pub(super) good: f64,
+    /// Requests that have ended.
+    pub(super) ended: f64,
+    /// The most that may be under way.
+    pub(super) places: f64,
+}
+
+/// Says whether a window need not go on: not even half of the requests that should be answered by now are answered within
+/// the limit, and have not been for long, or so many are under way that others will soon wait for a connection.
+pub(super) fn is_hopeless(progress: &Progress, limit: Option<f64>) -> bool {
+    let Progress { rate, elapsed, good, ended, places } = *progress;
+    let limit = limit.unwrap_or(0.0);
+    let expected = rate * (elapsed - limit);
+    let is_crowded = rate.mul_add(elapsed, -ended) > places / 2.0;
+    let is_long = elapsed >= LONG.max(LIMITS * limit);
+    (is_long || is_crowded) && expected >= ENOUGH && good < expected / 2.0
+}
+
+/// Loads at a rate, and says what came of it. `plan` has everything but the schedule.
+pub fn try_rate(
+    plan: Plan,
+    wish: &Wish,
+    sought: &Sought,
+    (arrivals, seed): (Arrivals, u64),
+    words: fn(&Distrust) -> String,
+    interrupt: &Interrupt,
+    live: &mut dyn FnMut(&Live<'_>),
+) -> Result<(Tried, FindWindow), LoadError> {
+    let rate = wish.rate;
+    let slice = nanos(wish.seconds / f64::from(BATCHES)).max(1);
+    // Whole slices, so that each of them counts or does not.
+    let settle = becalm_model::whole((wish.settle * 1e9 / slice as f64).ceil());
+    let seconds = (settle + u64::from(BATCHES)) as f64 * slice as f64 * 1e-9;
+    let stage = Stage { seconds, from: rate, to: rate };
+    let plan =
+        Plan { schedule: Schedule::new(vec![stage], arrivals, seed), highest_rate: rate, ..plan };
+    let (places, connections) = (plan.places() as f64, plan.connections as u64);
+    let mut is_cut = false;
+    let loaded = load_in_slices(plan, slice, interrupt, &mut |told| {
+        live(told);
+        let good = told.total.response.within(sought.limit);
+        let (elapsed, ended) = (told.elapsed.as_secs_f64(), told.total.counts.scheduled as f64);
+        let progress = Progress { rate, elapsed, good: good as f64, ended, places };
+        is_cut = is_cut || elapsed < seconds && is_hopeless(&progress, sought.limit);
+        if is_cut { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    let counting = Counting { sought, settle: if is_cut { 0 } else { settle }, slice, is_cut };
+    Ok(counting.conclude(&loaded, rate, connections, words))
+}
+
+/// Which requests count.
+struct Counting<'a> {
+    sought: &'a Sought,
+    /// Slices at the beginning whose requests do not.
+    settle: u64,
+    /// Nanoseconds of a slice.
+    slice: u64,
+    is_cut: bool,
+}
+
+impl Counting<'_> {
+    fn conclude(
+        &self,
+        loaded: &Loaded,
+        rate: f64,
+        connections: u64,
+        words: fn(&Distrust) -> String,
+    ) -> (Tried, FindWindow) {
+        let slices: Vec<&ClosedSecond> =
+            loaded.seconds.iter().filter(|one| one.figures.second >= self.settle).collect();
+        let batches: Vec<(u64, u64)> = slices.iter().map(|one| self.missed(one)).collect();
+        let share = Share::of_batches(&batches);
+        let waited = loaded.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max);
+        let judged = judge(&Observed {
+            tally: &loaded.total,
+            connections,
+            pacer_cpu: loaded.threads.first().map_or(0.0, |pacer| pacer.cpu),
+            waited,
+        });
+        let is_valid = judged.verdict == Trust::Valid;
+        let tried = Tried { rate, missed: is_valid.then_some([share.hits, share.total]) };
+        let times = Times::of(&slices);
+        let seconds = if self.is_cut {
+            loaded.elapsed.as_secs_f64()
+        } else {
+            f64::from(BATCHES) * self.slice as f64 * 1e-9
+        };
+        let p99 = |which: &crate::Measure| which.quantile(0.99).map(|one| one.value);
+        let window = FindWindow {
+            rate,
+            settled: self.settle as f64 * self.slice as f64 * 1e-9,
+            seconds,
+            is_cut: self.is_cut,
+            counts: loaded.total.counts,
+            missed: MissedShare {
+                missed: becalm_model::whole(share.hits),
+                requests: becalm_model::whole(share.total),
+                dispersion: share.dispersion,
+            },
+            quantile: self.sought.limit.map(|_| times.range(1.0 - self.sought.permitted, &share)),
+            response: SHOWN.iter().filter_map(|q| times.quantile_value(*q)).collect(),
+            service_p99: p99(&loaded.total.service),
+            lag_p99: p99(&loaded.total.lag),
+            verdict: judged.verdict,
+            reasons: worded(&judged.reasons, words),
+        };
+        (tried, window)
+    }
+
+    /// Returns how many requests of a slice missed the limit, and how many there were.
+    fn missed(&self, slice: &ClosedSecond) -> (u64, u64) {
+        let LoadSecond { scheduled, answered, .. } = slice.figures;
+        let slow = self.sought.limit.map_or(0, |limit| {
+            let [response, ..] = slice.histograms();
+            response.len() - response.count_between(0, nanos(limit).saturating_sub(1))
+        });
+        (scheduled - answered + slow, scheduled)
+    }
+}
+
+/// Response times that are known, and how many there should be.
+struct Times {
+    known: Histogram<u64>,
+    all: u64,
+}
+
+impl Times {
+    fn of(slices: &[&ClosedSecond]) -> Self {
+        let mut known = crate::measure::empty();
+        for slice in slices {
+            let [response, ..] = slice.histograms();
+            known.add(response).expect("it grows");
+        }
+        Self { known, all: slices.iter().map(|one| one.figures.scheduled).sum() }
+    }
+
+    /// Returns the value of a quantile in seconds, if what was never answered took for ever.
+    fn quantile(&self, q: f64) -> Option<f64> {
+        let rank = (q * self.all as f64).ceil().max(1.0);
+        (self.all > 0 && rank <= self.known.len() as f64).then(|| {
+            self.known.value_at_quantile((rank - 0.5) / self.known.len() as f64) as f64 * 1e-9
+        })
+    }
+
+    fn quantile_value(&self, q: f64) -> Option<QuantileValue> {
+        self.quantile(q).map(|value| QuantileValue { q, value, at_least: false })
+    }
+
+    fn range(&self, q: f64, share: &Share) -> QuantileRange {
+        let (low, high) = share.ranks(q, CONFIDENCE);
+        QuantileRange {
+            q,
+            value: self.quantile(q),
+            low: self.quantile(low),
+            high: if high < 1.0 { self.quantile(high) } else { None },
+        }
+    }
+}
+
+/// Waits until a server that has more to do than it can has done it: until a request that is alone is answered.
+pub fn wait_until_idle(plan: Plan, most: Duration, interrupt: &Interrupt) -> Result<(), LoadError> {
+    let plan = Plan {
+        schedule: Schedule::of_times(vec![0]),
+        highest_rate: 1.0,
+        time_limit: most,
+        connections: 1,
+        threads: 1,
+        ..plan
+    };
+    load_in_slices(plan, crate::seconds::SECOND, interrupt, &mut |_| ControlFlow::Continue(()))
+        .map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_is_hopeless_only_after_long_or_when_it_gets_crowded() {
+        let usual =
+            Progress { rate: 1000.0, elapsed: 1.0, good: 100.0, ended: 900.0, places: 1000.0 };
+        let check = |progress: Progress| is_hopeless(&progress, Some(0.02));
+        assert!(check(usual));
+        assert!(!check(Progress { good: 600.0, ..usual }));
+        assert!(!check(Progress { elapsed: 0.2, good: 20.0, ended: 30.0, ..usual }));
+        assert!(check(Progress { elapsed: 0.2, good: 20.0, ended: 30.0, places: 200.0, ..usual }));
+        assert!(!check(Progress { rate: 10.0, good: 0.0, ended: 0.0, ..usual }), "too few");
+    }
+}
