@@ -94,7 +94,10 @@ pub use history::{entries_text, entry_text, series_text};
 pub use hosts::hosts_text;
 pub use html::{demo_html, html, style_of_pages};
 pub use iterations::class_word;
-pub use load::{LoadProgress, distrust, load_html, load_markdown, load_progress_line, load_text};
+pub use load::{
+    LoadProgress, distrust, load_find_html, load_find_markdown, load_find_text, load_html,
+    load_markdown, load_progress_line, load_text,
+};
 pub use machine_service::machine_service_text;
 pub use markdown::markdown;
 pub use noise::{

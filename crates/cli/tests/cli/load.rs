@@ -101,6 +101,59 @@ fn an_objective_is_kept_or_missed() {
     assert_eq!((kept(0), kept(1)), (true, false));
 }
 
+/// Searches, and returns the document and the exit code.
+fn searched(env: &TestEnv, url: &str, arguments: &str) -> (Value, i32) {
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let output = env.run([&["load", url, "--json", "--find"], &arguments[..]].concat());
+    let document = json(&output.stdout);
+    let schema = json_schema("load-find").unwrap();
+    jsonschema::validate(&schema, &document).unwrap_or_else(|error| panic!("{error}"));
+    (document, output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn a_search_answers_or_says_why_it_does_not_and_every_window_is_in_its_document() {
+    let env = env();
+    let server = Server::start(&env, &["--service", "1ms", "--workers", "4"]);
+    let (document, code) = searched(
+        &env,
+        &server.url,
+        "p50<1h --rate 20..80 --max-time 8s --export-html f.html --export-markdown f.md --export-json f.json",
+    );
+    // Everything is kept, so the highest rate is that of the range, or that of a generator without a CPU.
+    let answer = document["answer"]["kind"].as_str().unwrap();
+    assert!(["at_least", "unresolved", "nothing"].contains(&answer), "{document}");
+    assert_eq!(code, if answer == "nothing" { 4 } else { 3 });
+    let windows = document["windows"].as_array().unwrap();
+    assert!(!windows.is_empty());
+    for window in windows {
+        assert!((20.0..=80.0).contains(&window["rate"].as_f64().unwrap()), "{window}");
+    }
+    assert_eq!(json(&env.read("f.json")), document);
+    assert!(env.read("f.html").contains("requests/s"));
+    assert!(env.read("f.md").contains("requests/s"));
+}
+
+#[test]
+fn a_server_that_misses_the_objective_at_every_rate_is_below_the_range() {
+    let env = env();
+    let server = Server::start(&env, &["--service", "5ms", "--workers", "100"]);
+    let (document, code) = searched(&env, &server.url, "p50<1ns --rate 50..200 --max-time 40s");
+    let answer = document["answer"]["kind"].as_str().unwrap();
+    assert!(["below", "nothing"].contains(&answer), "{}", document["answer"]);
+    assert_eq!(code, if answer == "below" { 1 } else { 4 });
+}
+
+#[test]
+fn a_search_for_a_server_that_is_not_there_ends_at_once() {
+    let env = env();
+    let server = Server::start(&env, &[]);
+    let url = server.url.clone();
+    drop(server);
+    let (document, code) = searched(&env, &url, "p99<20ms");
+    assert_eq!((code, document["windows"].as_array().unwrap().len()), (4, 1));
+}
+
 #[test]
 fn bodies_headers_and_sockets_of_unix() {
     let env = env();
@@ -204,6 +257,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     check(&["http://127.0.0.1/", "--rate", "1", "--objective", "p99"], "p99 < 20ms");
     check(&["http://127.0.0.1/", "--rate", "1", "-X", "G T"], "not a method");
     check(&["http://127.0.0.1/", "--rate", "1", "--expect-status", "7"], "not a status");
+    check(&["http://127.0.0.1/", "--find", "max < 1s"], "largest");
+    check(&["http://127.0.0.1/", "--find", "p99 < 1s", "--rate", "100"], "100..5000");
+    check(&["http://127.0.0.1/", "--rate", "1", "--max-time", "1m"], "--find");
     let output = env().run(["workload", "serve", "--stall", "1s", "--stall-every", "1s"]);
     assert!(output.exits_with(2).stderr.contains("nobody would ever work"));
 }

@@ -12,11 +12,11 @@ use super::{
     WebEntryDocument, WebSeriesDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
-use crate::load::LoadRunDocument;
+use crate::load::{LoadFindDocument, LoadRunDocument};
 
 /// The names; `becalm schema` lists them in this order. Apart from what makes the schemas, so that a program that has
 /// them as text does without.
-const NAMES: [&str; 33] = [
+const NAMES: [&str; 34] = [
     "record",
     "bisect",
     "boot-params",
@@ -32,6 +32,7 @@ const NAMES: [&str; 33] = [
     "history",
     "hosts",
     "load",
+    "load-find",
     "machine-service",
     "noise-ablate",
     "noise-probe",
@@ -80,6 +81,7 @@ pub fn json_schema(name: &str) -> Option<Value> {
         "history" => of::<HistoryDocument>(),
         "hosts" => of::<HostsDocument>(),
         "load" => of::<LoadRunDocument>(),
+        "load-find" => of::<LoadFindDocument>(),
         "machine-service" => of::<MachineServiceDocument>(),
         "noise-ablate" => of::<AblateDocument>(),
         "noise-probe" => of::<ProbeDocument>(),

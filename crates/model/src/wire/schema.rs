@@ -12,6 +12,9 @@ pub const HISTORY_SCHEMA: &str = "becalm/history/1";
 pub const IMPORT_SCHEMA: &str = "becalm/import/2";
 /// What `becalm load` writes.
 pub const LOAD_SCHEMA: &str = "becalm/load/1";
+
+/// What `becalm load --find` writes.
+pub const LOAD_FIND_SCHEMA: &str = "becalm/load-find/1";
 /// The log that grows while a session runs. Version 2 has lines for discarded rounds, version 3 for
 /// metrics that the runs show, version 4 has kinds and fields beside the sentences of notes, and conditions as values.
 pub const LOG_SCHEMA: &str = "becalm/log/4";

@@ -1,5 +1,7 @@
 //! Load on a server: the times side by side, what failed, and whether the generator can be trusted.
 
+mod find;
+mod find_picture;
 mod live;
 mod pictures;
 mod words;
@@ -17,6 +19,7 @@ use crate::quantity::{NBSP, Scale, percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
+pub use find::{load_find_html, load_find_markdown, load_find_text};
 pub use live::{LoadProgress, load_progress_line};
 pub use words::distrust;
 

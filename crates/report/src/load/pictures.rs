@@ -10,7 +10,7 @@ use crate::quantity::Scale;
 use crate::svg::Frame;
 use crate::svg::{Anchor, Place, Shape, Svg, subject_class};
 
-const HEIGHT: f64 = 280.0;
+pub(super) const HEIGHT: f64 = 280.0;
 
 /// The names of the times and the index of their colours.
 const RESPONSE: usize = 0;
@@ -193,18 +193,18 @@ fn legend(frame: &Frame, svg: &mut Svg, names: &[&str; 3]) {
 /// The least that is drawn of a time: less is no time that anybody waits.
 const LEAST: f64 = 1e-7;
 
-fn log(seconds: f64) -> f64 {
+pub(super) fn log(seconds: f64) -> f64 {
     seconds.max(LEAST).log10()
 }
 
 /// Returns an axis of logarithms that begins and ends at powers of ten.
-fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Axis> {
+pub(super) fn logarithmic(values: impl Iterator<Item = f64>) -> Option<Axis> {
     let axis = Axis::covering(values.map(log))?;
     Some(Axis::between(axis.low.floor(), axis.high.ceil().max(axis.low.floor() + 1.0)))
 }
 
 /// Draws the powers of ten up the left side.
-fn left(frame: &Frame, svg: &mut Svg, axis: &Axis) {
+pub(super) fn left(frame: &Frame, svg: &mut Svg, axis: &Axis) {
     let mut power = axis.low;
     while power <= axis.high + 1e-9 {
         let y = frame.y(axis, power);

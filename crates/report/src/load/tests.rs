@@ -21,7 +21,7 @@ fn latency(of: impl Fn(f64) -> (f64, bool)) -> Latency {
     }
 }
 
-fn terms() -> LoadTerms {
+pub(super) fn terms() -> LoadTerms {
     LoadTerms {
         url: "http://127.0.0.1:8080/".to_owned(),
         unix_socket: None,

@@ -21,6 +21,16 @@ impl FromStr for Rates {
     }
 }
 
+impl Rates {
+    /// Returns the two ends of a single rise.
+    pub(super) fn range(&self) -> Option<[f64; 2]> {
+        match self.0[..] {
+            [(from, to)] if from > 0.0 && to > from => Some([from, to]),
+            _ => None,
+        }
+    }
+}
+
 /// When requests are due.
 #[derive(Debug)]
 pub(super) struct Timing {
@@ -110,6 +120,15 @@ pub(super) fn threads_here() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_range_has_two_ends() {
+        let range = |text: &str| text.parse::<Rates>().unwrap().range();
+        assert_eq!(range("100..5000"), Some([100.0, 5000.0]));
+        for text in ["100", "0..5", "5..1", "1..2,3..4"] {
+            assert_eq!(range(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn steps_share_the_time() {

@@ -2,13 +2,14 @@
 
 mod asked;
 mod connections;
+mod find;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::{
-    About, Live, LoadError, Loaded, Plan, Target, TargetError, Template, Wanted, document, load,
-    seconds_csv, write_log,
+    About, Live, LoadError, Loaded, Plan, Schedule, Target, TargetError, Template, Wanted,
+    document, load, seconds_csv, write_log,
 };
 use becalm_machine::{SysRoot, read_facts};
 use becalm_model::load::{Arrivals, LoadRunDocument, LoadTerms, Objective};
@@ -41,7 +42,7 @@ pub(crate) struct Args {
     url: String,
 
     /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
-    #[arg(long, value_name = "RATE", required_unless_present = "replay")]
+    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find"])]
     rate: Option<Rates>,
 
     /// Length of the schedule: for how long requests are due
@@ -92,6 +93,15 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OBJECTIVE")]
     objective: Vec<Objective>,
 
+    /// Find the highest rate that keeps this objective, such as 'p99 < 20ms'; --rate 100..5000 is the
+    /// range that is searched
+    #[arg(long, value_name = "OBJECTIVE", conflicts_with_all = ["replay", "duration", "objective", "export_hdr", "export_csv"])]
+    find: Option<Objective>,
+
+    /// Time that --find may take
+    #[arg(long, value_name = "TIME", default_value = "2m", requires = "find", value_parser = duration)]
+    max_time: Duration,
+
     /// Print everything as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -130,6 +140,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             .chain([&args.report.export_html, &args.report.export_markdown])
             .flatten(),
     )?;
+    if let Some(objective) = &args.find {
+        return find::run(args, objective, ui);
+    }
     let target = Target::new(&args.url, args.connections.way()?).map_err(no_target)?;
     let (timing, wanted) = (args.timing()?, args.wanted()?);
     let terms = args.terms(&timing, &wanted);
@@ -176,12 +189,15 @@ impl Args {
         if let Some(file) = &self.replay {
             return Timing::of_file(file, &files::read_text(file)?, seed);
         }
-        let arrivals = match self.arrivals {
+        let rate = self.rate.as_ref().expect("clap requires one of both");
+        Ok(Timing::of_rates(rate, self.duration, self.arrivals(), seed))
+    }
+
+    fn arrivals(&self) -> Arrivals {
+        match self.arrivals {
             ArrivalsFlag::Poisson => Arrivals::Poisson,
             ArrivalsFlag::Even => Arrivals::Even,
-        };
-        let rate = self.rate.as_ref().expect("clap requires one of both");
-        Ok(Timing::of_rates(rate, self.duration, arrivals, seed))
+        }
     }
 
     fn wanted(&self) -> Result<Wanted, CommandError> {
@@ -200,6 +216,15 @@ impl Args {
     }
 
     fn terms(&self, timing: &Timing, wanted: &Wanted) -> LoadTerms {
+        LoadTerms {
+            stages: timing.stages.clone(),
+            duration: timing.duration,
+            ..self.terms_of(wanted, timing.arrivals, timing.seed)
+        }
+    }
+
+    /// Returns the terms without the rate over time.
+    fn terms_of(&self, wanted: &Wanted, arrivals: Arrivals, seed: u64) -> LoadTerms {
         let flags = &self.connections;
         LoadTerms {
             url: self.url.clone(),
@@ -209,10 +234,10 @@ impl Args {
             method: wanted.method.clone(),
             body_bytes: wanted.body.len() as u64,
             expected_status: wanted.expected.clone(),
-            arrivals: timing.arrivals,
-            stages: timing.stages.clone(),
-            seed: timing.seed,
-            duration: timing.duration,
+            arrivals,
+            stages: Vec::new(),
+            seed,
+            duration: 0.0,
             time_limit: self.timeout.as_secs_f64(),
             connections: flags.connections.into(),
             new_connections: flags.new_connections,
@@ -222,19 +247,29 @@ impl Args {
 
     fn plan(&self, target: Target, wanted: Wanted, timing: Timing) -> Result<Plan, CommandError> {
         let request = Template::new(&target, wanted).map_err(CommandError::usage)?;
+        Ok(self.plan_of(target, request, timing.schedule, timing.highest_rate))
+    }
+
+    fn plan_of(
+        &self,
+        target: Target,
+        request: Template,
+        schedule: Schedule,
+        highest_rate: f64,
+    ) -> Plan {
         let flags = &self.connections;
         let request = if flags.new_connections { request.closing() } else { request };
-        Ok(Plan {
+        Plan {
             target,
             request,
-            highest_rate: timing.highest_rate,
-            schedule: timing.schedule,
+            highest_rate,
+            schedule,
             time_limit: self.timeout,
             connections: flags.connections as usize,
             streams: flags.streams as usize,
             new_connections: flags.new_connections,
             threads: flags.senders() as usize,
-        })
+        }
     }
 
     fn save(

@@ -1,0 +1,153 @@
+//! `becalm load --find`: the highest rate that keeps an objective.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use becalm_load::{
+    Live, Plan, Schedule, Search, Sought, Target, Template, try_rate, wait_until_idle,
+};
+use becalm_machine::{SysRoot, read_facts};
+use becalm_model::load::{
+    FindAnswer, FindGenerator, FindWindow, LoadFindDocument, LoadTerms, Objective, Trust,
+};
+use becalm_model::wire::{LOAD_FIND_SCHEMA, json_text};
+use becalm_report::{
+    distrust, load_find_html, load_find_markdown, load_find_text, load_progress_line,
+};
+use becalm_session::files;
+
+use super::{Args, asked, no_target, not_loaded, progress};
+use crate::error::CommandError;
+use crate::exit::Exit;
+use crate::measuring::interrupt;
+use crate::ui::Ui;
+
+/// Rates that are searched if none are given.
+const RANGE: [f64; 2] = [10.0, 100_000.0];
+
+/// The longest wait for a server that was asked for too much.
+const IDLE: Duration = Duration::from_secs(10);
+
+pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, CommandError> {
+    let range = args.rate.as_ref().map_or(Ok(RANGE), range)?;
+    let max_time = args.max_time.as_secs_f64();
+    let sought = Sought::new(objective, range, max_time).map_err(CommandError::usage)?;
+    let target = Target::new(&args.url, args.connections.way()?).map_err(no_target)?;
+    let wanted = args.wanted()?;
+    let seed = args.seed.unwrap_or_else(asked::seed_of_now);
+    let terms = LoadTerms { duration: max_time, ..args.terms_of(&wanted, args.arrivals(), seed) };
+    let request = Template::new(&target, wanted).map_err(CommandError::usage)?;
+    let plan = args.plan_of(target, request, Schedule::of_times(Vec::new()), 1.0);
+    let found = search(&plan, &sought, &terms, ui)?;
+    let Searched { search, windows, elapsed, started, signal } = found;
+    let root = SysRoot::default();
+    let document = LoadFindDocument {
+        schema: LOAD_FIND_SCHEMA.to_owned(),
+        becalm: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
+        machine: read_facts(&root, &crate::topology::read(&root)?),
+        terms,
+        objective: objective.clone(),
+        range,
+        answer: search.answer(),
+        generator: generator(&search, &windows),
+        windows,
+        elapsed,
+        signal,
+    };
+    if let Some(path) = &args.export_json {
+        files::write_atomically(path, &json_text(&document))?;
+    }
+    let html = || load_find_html(&document, env!("CARGO_PKG_VERSION"));
+    args.report.write(html, || load_find_markdown(&document))?;
+    ui.print_either(args.json, &document, |style| load_find_text(&document, style))?;
+    Ok(exit(&document))
+}
+
+/// A search that is over.
+struct Searched {
+    search: Search,
+    windows: Vec<FindWindow>,
+    elapsed: f64,
+    started: SystemTime,
+    signal: Option<i32>,
+}
+
+fn search(
+    plan: &Plan,
+    sought: &Sought,
+    terms: &LoadTerms,
+    ui: &Ui,
+) -> Result<Searched, CommandError> {
+    let interrupt = interrupt()?;
+    let (started, began) = (SystemTime::now(), Instant::now());
+    let elapsed = || began.elapsed().as_secs_f64();
+    let mut search = Search::new(*sought, terms.seed);
+    let mut windows: Vec<FindWindow> = Vec::new();
+    while interrupt.signal().is_none()
+        && let Some(wish) = search.next(elapsed())
+    {
+        let mut show = |live: &Live<'_>| {
+            let mut progress = progress(live, terms);
+            (progress.elapsed, progress.asked) = (began.elapsed(), wish.rate);
+            ui.progress_line(&load_progress_line(&progress, ui.style()));
+        };
+        let seed = terms.seed.wrapping_add(windows.len() as u64);
+        let arrivals = (terms.arrivals, seed);
+        let tried = try_rate(plan.clone(), &wish, sought, arrivals, distrust, interrupt, &mut show);
+        let (tried, window) = tried.map_err(not_loaded)?;
+        if interrupt.signal().is_some() {
+            break;
+        }
+        search.take(tried);
+        let (is_cut, answers) = (window.is_cut, window.counts.answered > 0);
+        windows.push(window);
+        if !answers && windows.len() == 1 {
+            // Nothing that a rate could change.
+            break;
+        }
+        if is_cut {
+            wait_until_idle(plan.clone(), IDLE, interrupt).map_err(not_loaded)?;
+        }
+    }
+    ui.progress_line("");
+    let signal = interrupt.signal();
+    Ok(Searched { search, windows, elapsed: elapsed(), started, signal })
+}
+
+/// Returns how far the generator could be trusted.
+fn generator(search: &Search, windows: &[FindWindow]) -> FindGenerator {
+    let valid = windows.iter().filter(|one| one.verdict == Trust::Valid);
+    let trusted_to = valid.map(|one| one.rate).reduce(f64::max);
+    let failed_from = search.ceiling();
+    let mut failed = windows.iter().filter(|one| {
+        one.verdict == Trust::Invalid && trusted_to.is_none_or(|trusted| one.rate > trusted)
+    });
+    let reasons = failed.next_back().map(|one| one.reasons.clone()).unwrap_or_default();
+    FindGenerator {
+        trusted_to,
+        failed_from,
+        reasons: if failed_from.is_some() { reasons } else { Vec::new() },
+    }
+}
+
+fn exit(document: &LoadFindDocument) -> Exit {
+    if let Some(signal) = document.signal {
+        return Exit::Signal(signal);
+    }
+    let answers = document.windows.iter().any(|one| one.counts.answered > 0);
+    if !answers {
+        return Exit::CouldNotMeasure;
+    }
+    match document.answer {
+        FindAnswer::Nothing => Exit::CouldNotMeasure,
+        FindAnswer::Found { .. } => Exit::Done,
+        FindAnswer::Below { .. } => Exit::No,
+        FindAnswer::Unresolved { .. } | FindAnswer::AtLeast { .. } => Exit::Inconclusive,
+    }
+}
+
+fn range(rates: &asked::Rates) -> Result<[f64; 2], CommandError> {
+    rates.range().ok_or_else(|| {
+        CommandError::usage("with --find, --rate is the range that is searched, such as 100..5000")
+    })
+}
