@@ -1,7 +1,7 @@
 //! `cargo xtask bench history`: what a large history of ASV costs.
 //!
 //! A folder of results is written, of as many commits and benchmarks as asked for, in the form of ASV's version 2 with
-//! the statistics that it keeps: with the defaults 6 million values, as the history of SciPy has. becalm adds it to an
+//! the statistics that it keeps: with the defaults 6 million values, as the history of `SciPy` has. becalm adds it to an
 //! empty history, and looks for changes in all of its series. What is written is removed at the end, unless --folder
 //! names a place for it.
 
@@ -123,7 +123,7 @@ fn write(folder: &Path, args: &Args) -> Result<()> {
         .iter()
         .map(|_| {
             let at = rng.uniform() * args.commits as f64;
-            (rng.uniform() < 0.01).then_some(at as usize)
+            (rng.uniform() < 0.01).then_some(becalm_model::place(at))
         })
         .collect();
     for commit in 0..args.commits {
