@@ -118,7 +118,7 @@ const COUNTED: [&str; 24] = [
 ];
 
 /// Numbers that are never 1 there, or are no counts, by the file and what follows the number.
-const SEVERAL: [(&str, &str); 34] = [
+const SEVERAL: [(&str, &str); 37] = [
     ("crates/cli/src/commands/gate/mod.rs", " commits, but only"),
     ("crates/formats/src/error.rs", " files"),
     ("crates/lab/src/iterate/mod.rs", " iterations of each"),
@@ -133,6 +133,9 @@ const SEVERAL: [(&str, &str); 34] = [
     ("crates/report/src/changes.rs", " values on"),
     ("crates/report/src/checks.rs", "runs are"),
     ("crates/report/src/noise/ablate/said.rs", " processes that becalm kept busy"),
+    ("crates/report/src/notes/gate.rs", " values together"),
+    ("crates/report/src/notes/gate.rs", " more values"),
+    ("crates/runner/src/rounds/client.rs", " runs, so nothing"),
     ("crates/report/src/noise/side_by_side.rs", " values are beyond"),
     ("crates/report/src/notes/comparison.rs", " values are"),
     ("crates/report/src/notes/gate.rs", " runs"),

@@ -1,4 +1,4 @@
-//! One run: start a process, wait for it, gather what it used.
+//! The start of a run, and what it will have used.
 
 use std::ffi::CString;
 use std::os::fd::RawFd;
@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use becalm_kernel::clone::{self, Child, StartError, Started, Step, Strings};
 use becalm_kernel::huge_pages::HugePages;
-use becalm_kernel::interrupt::Interrupt;
 use becalm_kernel::numa::NodeMask;
 use becalm_kernel::perf::PerfAttr;
 use becalm_machine::isolate::{Door, open_group};
@@ -22,7 +21,6 @@ use crate::launch_error::LaunchError;
 use crate::pace::Sampled;
 use crate::placement::Placement;
 use crate::program::Program;
-use crate::running::Running;
 use crate::stdio::{Connections, Stderr, Stdin, Stdout};
 
 /// Everything that one run depends on.
@@ -94,20 +92,6 @@ impl Finished {
     pub fn cpu_time(&self) -> f64 {
         self.user_time + self.system_time
     }
-}
-
-/// Runs a subject once and waits for its end; nothing of it is left running.
-///
-/// When `interrupt` is raised the subject and everything in its process group are ended. Two runs at the
-/// same time need an interrupt each: the first to notice takes the wake-up from the other.
-pub fn launch(
-    launch: &Launch<'_>,
-    counters: &CounterPlan,
-    interrupt: &Interrupt,
-) -> Result<Finished, LaunchError> {
-    let mut running = Running::start(launch, counters, interrupt)?;
-    let watched = running.watch(launch.timeout, interrupt);
-    running.finish(watched, launch.timeout, counters, interrupt)
 }
 
 /// Makes this process itself the subject, with the input and output that it has. Returns why it could not;

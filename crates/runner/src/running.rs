@@ -19,6 +19,20 @@ use crate::main_thread::Seen;
 use crate::said::{Kept, lines_of};
 use crate::stdio::{Capture, Connections, Drained, MAX_CAPTURE, Stderr};
 
+/// Runs a subject once and waits for its end; nothing of it is left running.
+///
+/// When `interrupt` is raised the subject and everything in its process group are ended. Two runs at the
+/// same time need an interrupt each: the first to notice takes the wake-up from the other.
+pub fn launch(
+    launch: &Launch<'_>,
+    counters: &CounterPlan,
+    interrupt: &Interrupt,
+) -> Result<Finished, LaunchError> {
+    let mut running = Running::start(launch, counters, interrupt)?;
+    let watched = running.watch(launch.timeout, interrupt);
+    running.finish(watched, launch.timeout, counters, interrupt)
+}
+
 /// How long a subject may take to end by itself after SIGTERM, before SIGKILL.
 const GRACE: Duration = Duration::from_millis(500);
 

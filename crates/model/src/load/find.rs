@@ -31,7 +31,7 @@ pub struct LoadFindDocument {
     pub windows: Vec<FindWindow>,
     /// How long the search took.
     pub elapsed: f64,
-    /// The signal that ended the search before its time.
+    /// The signal that ended the search early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
 }
@@ -112,7 +112,7 @@ pub struct FindWindow {
     pub settled: f64,
     /// Seconds whose requests count.
     pub seconds: f64,
-    /// Whether it was ended before its time, because most requests missed the objective; then all of its requests count.
+    /// Whether it was ended early, because most requests missed the objective; then all of its requests count.
     pub is_cut: bool,
     /// How many requests came how far, in all of it.
     pub counts: LoadCounts,

@@ -31,6 +31,7 @@ mod stats;
 mod steady;
 mod suite;
 mod suite_load;
+mod suite_values;
 mod text;
 mod topology;
 mod trace;
@@ -96,10 +97,12 @@ pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use suite::{
-    SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDocument, SuiteDuration,
-    SuiteGate, SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare, SuiteValue,
+    SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDocument, SuiteGate,
+    SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare,
 };
+
 pub use suite_load::{Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError};
+pub use suite_values::{SuiteDuration, SuiteValue};
 pub use text::json_text;
 pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDevice, TopologyDocument,

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -13,7 +12,8 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::suite_load::SuiteLoad;
-use crate::{Direction, parse_duration, parse_share};
+use super::suite_values::{SuiteDuration, SuiteValue};
+use crate::{Direction, parse_share};
 
 /// Version of the format that this becalm reads.
 pub const SUITE_VERSION: u32 = 1;
@@ -203,18 +203,9 @@ pub struct SuiteMetric {
     pub margin: Option<SuiteShare>,
 }
 
-/// A duration with its unit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, JsonSchema)]
-#[schemars(inline)]
-pub struct SuiteDuration(#[schemars(with = "String")] pub Duration);
-
 /// A share: `2%` or 0.02.
 #[derive(Debug, Clone, Copy, PartialEq, JsonSchema)]
 pub struct SuiteShare(#[schemars(with = "ShareSchema")] pub f64);
-
-/// A value that is used as a text: a string, a number, `true` or `false`.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
-pub struct SuiteValue(#[schemars(with = "ValueSchema")] pub String);
 
 /// What the types that are read by hand look like, for the schema alone.
 #[derive(JsonSchema)]
@@ -231,16 +222,6 @@ enum MetricSchema {
 enum ShareSchema {
     Percent(String),
     Fraction(f64),
-}
-
-#[derive(JsonSchema)]
-#[schemars(untagged, inline)]
-#[expect(dead_code, reason = "only its schema is used")]
-enum ValueSchema {
-    Text(String),
-    Whole(i64),
-    Number(f64),
-    Switch(bool),
 }
 
 // An untagged enum would say of a wrong value only that it matches no variant: these are read by hand, so
@@ -269,58 +250,6 @@ impl<'de> Deserialize<'de> for SuiteCommand {
             }
         }
         deserializer.deserialize_any(Command)
-    }
-}
-
-impl<'de> Deserialize<'de> for SuiteValue {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Value;
-        impl Visitor<'_> for Value {
-            type Value = SuiteValue;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string, a number, true or false")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<SuiteValue, E> {
-                Ok(SuiteValue(text.to_owned()))
-            }
-
-            fn visit_i64<E: Error>(self, number: i64) -> Result<SuiteValue, E> {
-                Ok(SuiteValue(number.to_string()))
-            }
-
-            fn visit_u64<E: Error>(self, number: u64) -> Result<SuiteValue, E> {
-                Ok(SuiteValue(number.to_string()))
-            }
-
-            fn visit_f64<E: Error>(self, number: f64) -> Result<SuiteValue, E> {
-                Ok(SuiteValue(number.to_string()))
-            }
-
-            fn visit_bool<E: Error>(self, switch: bool) -> Result<SuiteValue, E> {
-                Ok(SuiteValue(switch.to_string()))
-            }
-        }
-        deserializer.deserialize_any(Value)
-    }
-}
-
-impl<'de> Deserialize<'de> for SuiteDuration {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Length;
-        impl Visitor<'_> for Length {
-            type Value = SuiteDuration;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a duration in quotes, such as \"500ms\", \"2s\" or \"5m\"")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<SuiteDuration, E> {
-                parse_duration(text).map(SuiteDuration).map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_any(Length)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::suite::{SuiteDuration, SuiteValue};
+use super::suite_values::{SuiteDuration, SuiteValue};
 use crate::load::{Arrivals, RatesError, Scenario, parse_rates};
 
 /// A load. What it does not set is as `becalm load` has it.

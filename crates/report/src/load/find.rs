@@ -39,7 +39,7 @@ fn report<'a>(document: &LoadFindDocument, style: &'a Style) -> Page<'a> {
     let role = if is_answer { Role::Heading } else { Role::Warning };
     page.say_as(role, &answer(&document.answer, &document.objective));
     if let Some(signal) = document.signal {
-        page.say(&format!("Signal {signal} ended the search before its time."));
+        page.say(&format!("Signal {signal} ended the search early."));
     }
     page.gap();
     page.say(&terms(&document.terms));

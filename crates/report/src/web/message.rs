@@ -102,7 +102,7 @@ fn words(message: &WebMessage) -> (&'static str, String) {
                 decided(word, &review.by, Some(review.time), reason)
             });
             (
-                "Somebody else decided meanwhile",
+                "Another user decided meanwhile",
                 format!("Your decision was not saved. The change is now {now}."),
             )
         }
