@@ -1,13 +1,13 @@
 //! Whether two moods between which a series goes back and forth explain it as well as a step does.
 //!
 //! In each mood the values are normal around its level, and each value is in the mood of the one before with a chance of
-//! 14 in 15. The levels and the deviation are fitted (Baum and Welch); what comes out is the likelihood of a hidden Markov
+//! 11 in 12. The levels and the deviation are fitted (Baum and Welch); what comes out is the likelihood of a hidden Markov
 //! chain, which has the step as one of its paths, at the cost of all the times at which the mood did not change.
 //!
 //! Rabiner, "A Tutorial on Hidden Markov Models", Proceedings of the IEEE 77 (1989).
 
-/// How many values a mood lasts, usually.
-const LASTING: f64 = 15.0;
+/// How many values a mood lasts, usually. If this were more, more steps in young series would be missed.
+const LASTING: f64 = 12.0;
 
 /// How often the levels are fitted.
 const FITS: usize = 4;
@@ -15,8 +15,9 @@ const FITS: usize = 4;
 /// Newest values that are looked at.
 const LONGEST: usize = 250;
 
-/// Deviations that moods are apart, at most: what is farther is a change of level.
-const FARTHEST: f64 = 4.0;
+/// Deviations that moods are apart, at most: what is farther is a change of level. If this were more, more steps in
+/// young series would be missed.
+const FARTHEST: f64 = 3.5;
 
 /// Values between two logarithms of a product of likelihoods, of which none is beyond exp(30).
 const AT_ONCE: usize = 16;

@@ -65,13 +65,13 @@ const LAWS: [Law; COUNT] = [
 const COUNT: usize = 12;
 
 /// Weight of two moods, and the logarithm of how much more it is in a young series.
-const OF_MOODS: (f64, f64) = (0.4, 1.0);
+const OF_MOODS: (f64, f64) = (0.5, 1.3);
 
 /// Moods are fitted where w is at least this much without them.
 const WORTH_FITTING: f64 = 9.0;
 
 /// A series is young up to the first number of values, and no more from the second on.
-const YOUNG: (f64, f64) = (70.0, 106.0);
+const YOUNG: (f64, f64) = (95.0, 110.0);
 
 /// Values by which the variance is known less well than it seems.
 const LOST: f64 = 1.5;
