@@ -76,9 +76,11 @@ pub(crate) fn meaning(subject: &Subject, label: &str) -> String {
 /// something else.
 pub(crate) fn description(subject: &Subject) -> String {
     let command = becalm_model::shell_line(&subject.command);
-    if subject.name == command || subject.name == subject.command.join(" ") {
+    let plain = subject.command.join(" ");
+    let is_again = |command: &str| is_the_same_again(&subject.name, command);
+    if subject.name == command || subject.name == plain {
         command
-    } else if command.is_empty() || is_the_same_again(&subject.name, &command) {
+    } else if command.is_empty() || is_again(&command) || is_again(&plain) {
         subject.name.clone()
     } else {
         format!("{}: {command}", subject.name)

@@ -18,7 +18,7 @@ use crate::ui::Ui;
 /// Where the token is, if no file has it. A command line can be read by everybody on the machine.
 const TOKEN: &str = "BECALM_SERVE_TOKEN";
 
-/// Show the history in a browser: changes, series, records; until Ctrl-C
+/// Show the history in a browser: changes, series, records
 ///
 /// The front page lists what got slower or faster, the largest sure change first. Changes can be
 /// acknowledged, dismissed and opened again there, as with `becalm changes`. /api has the same as

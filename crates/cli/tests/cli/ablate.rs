@@ -134,7 +134,7 @@ fn a_signal_puts_the_machine_back_before_becalm_ends() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("Stopped; the machine is as it was."), "{said}");
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(text.contains("`./waits`: 0 runs") && text.contains("3 more runs tried"), "{text}");
+    assert!(text.contains("`./waits`: 0 runs") && text.contains("3 more runs tested"), "{text}");
     assert_eq!((bench.balancing().as_str(), bench.is_journalled()), ("1", false));
 }
 

@@ -57,14 +57,14 @@ fn a_step_in_a_file_is_found_by_every_engine() {
 #[test]
 fn too_few_values_are_an_answer_of_their_own() {
     let env = env();
-    env.write("s.txt", series((0..12).map(|i| noise(i) + if i < 6 { 100.0 } else { 200.0 })));
+    env.write("s.txt", series((0..8).map(|i| noise(i) + if i < 4 { 100.0 } else { 200.0 })));
     let finished = env.run(["changes", "--series", "s.txt", "--json"]).exits_with(3);
     let few = &json(&finished.stdout)["too_few"];
-    assert_eq!((&few["series"], &few["most"]), (&1.into(), &12.into()), "{few}");
+    assert_eq!((&few["series"], &few["most"]), (&1.into(), &8.into()), "{few}");
     let needed = few["needed"].as_u64().unwrap();
     let text = env.run(["changes", "--series", "s.txt"]).exits_with(3).stdout;
     let expected =
-        format!("It has too few values (12): a change can be confirmed from {needed} values on.");
+        format!("It has too few values (8): a change can be confirmed from {needed} values on.");
     assert!(text.contains(&expected), "{text}");
     // Another engine has rules of its own.
     changes(&env, &["--series", "s.txt", "--engine", "otava"]);

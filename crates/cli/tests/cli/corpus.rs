@@ -45,7 +45,7 @@ const RECKONED_ANEW: [&str; 2] = ["counts_low", "counts_high"];
 const FOUND_ANEW: [&str; 4] = ["before", "after", "value", "first_seen_entry"];
 
 /// By how much that may differ, as a share.
-const NEAR: f64 = 0.02;
+const NEAR: f64 = 0.04;
 
 /// When something was found, which may have been by this very test.
 const MOMENTS: [&str; 1] = ["first_seen"];

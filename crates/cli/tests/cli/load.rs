@@ -261,7 +261,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     check(&["http://127.0.0.1/", "--find", "p99 < 1s", "--rate", "100"], "100..5000");
     check(&["http://127.0.0.1/", "--rate", "1", "--max-time", "1m"], "--find");
     let output = env().run(["workload", "serve", "--stall", "1s", "--stall-every", "1s"]);
-    assert!(output.exits_with(2).stderr.contains("nobody would ever work"));
+    assert!(output.exits_with(2).stderr.contains("no worker would ever work"));
 }
 
 /// Starts a server of others at a port that the system chose; it may be gone again, but hardly ever is.
