@@ -15,7 +15,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Compare on several machines, and report what holds for all of them
+/// Compare on several machines, and report what holds for all
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
