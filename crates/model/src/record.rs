@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{Backend, Conditions};
+use crate::load::MAIN_METRIC;
 use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
 use crate::note::{Interruption, Note};
@@ -145,8 +146,11 @@ impl Record {
     }
 
     /// Returns the name of what says how long a whole program takes: the wall time, or where that is the time of a
-    /// simulation, the instructions.
+    /// simulation, the instructions. A server takes as long as becalm lets it, and its answers take the response time.
     pub fn usual_metric(&self) -> &'static str {
+        if self.terms.as_ref().is_some_and(|terms| terms.runs.load.is_some()) {
+            return MAIN_METRIC;
+        }
         match self.conditions.backend {
             Backend::Processor => metric::WALL_TIME,
             Backend::Callgrind => metric::INSTRUCTIONS,
