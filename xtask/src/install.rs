@@ -42,6 +42,8 @@ const NEEDS: &[Need] = &[
     // A server that tests of `becalm load` load; Debian's starts one of its own, which they leave alone.
     Need { program: "nginx", package: "nginx-light" },
     Need { program: "openssl", package: "openssl" },
+    // The pages of `becalm serve`, as people see them.
+    Need { program: "chromium", package: "chromium" },
     // Tests of histories in PostgreSQL; they start a server of their own. Debian keeps the server itself
     // out of the path, but this one of its package is in it.
     Need { program: "pg_lsclusters", package: "postgresql" },
