@@ -7,7 +7,7 @@ use becalm_model::load::{
 use becalm_model::wire::{LOAD_SCHEMA, worded};
 
 use crate::engine::Loaded;
-use crate::fidelity::{Observed, is_trusted, judge};
+use crate::fidelity::is_trusted;
 use crate::measure::QUANTILES;
 use crate::tally::Tally;
 
@@ -33,13 +33,7 @@ pub struct About<'a> {
 /// Puts the document of a load together, with the verdict on the generator.
 pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
     let total = &loaded.total;
-    let waited = loaded.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max);
-    let judged = judge(&Observed {
-        tally: total,
-        connections: about.terms.connections,
-        pacer_cpu: loaded.threads.first().map_or(0.0, |pacer| pacer.cpu),
-        waited,
-    });
+    let judged = loaded.judged(about.terms.connections);
     let trusted = QUANTILES.into_iter().take_while(|q| is_trusted(total, *q));
     let fidelity = Fidelity {
         verdict: judged.verdict,

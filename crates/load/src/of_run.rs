@@ -3,17 +3,10 @@
 use becalm_model::load::{Distrust, LoadTime, RunLoad};
 
 use crate::engine::Loaded;
-use crate::fidelity::{Observed, judge};
 
 /// Puts together what a record keeps of a load, and says why it cannot be believed, if it cannot.
 pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<Distrust>) {
     let total = &loaded.total;
-    let judged = judge(&Observed {
-        tally: total,
-        connections,
-        pacer_cpu: loaded.threads.first().map_or(0.0, |pacer| pacer.cpu),
-        waited: loaded.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max),
-    });
     let load = RunLoad {
         seed,
         counts: total.counts,
@@ -26,7 +19,7 @@ pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<D
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
         repeated: Vec::new(),
     };
-    (load, judged.reasons)
+    (load, loaded.judged(connections).reasons)
 }
 
 /// Returns a quantile as the value of a run, in seconds. A request without the expected answer counts as one that took

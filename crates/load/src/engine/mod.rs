@@ -26,6 +26,7 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use self::clock::{Clock, measure_spin};
 use self::pacer::{Paced, pace};
+use crate::fidelity::{Judged, Observed, judge};
 use crate::files::permit_connections;
 use crate::schedule::Schedule;
 use crate::seconds::{ClosedSecond, Collector, Counted, SECOND};
@@ -121,6 +122,18 @@ pub struct Loaded {
     pub threads: Vec<ThreadUse>,
 }
 
+impl Loaded {
+    /// Says whether its figures are those of the server, if it was allowed so many connections.
+    pub(crate) fn judged(&self, connections: u64) -> Judged {
+        judge(&Observed {
+            tally: &self.total,
+            connections,
+            pacer_cpu: self.threads.first().map_or(0.0, |pacer| pacer.cpu),
+            waited: self.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max),
+        })
+    }
+}
+
 /// Why there was no load.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
@@ -158,7 +171,7 @@ pub fn load(
     })
 }
 
-/// The same, which also ends when who is told how it goes says so.
+/// The same; it also ends as soon as `live` asks for that.
 pub fn load_while(
     plan: Plan,
     interrupt: &Interrupt,

@@ -14,7 +14,6 @@ use hdrhistogram::Histogram;
 
 use super::search::{BATCHES, Sought, Tried, Wish};
 use crate::engine::{Live, LoadError, Loaded, Plan, load_in_slices};
-use crate::fidelity::{Observed, judge};
 use crate::schedule::{Schedule, nanos};
 use crate::seconds::ClosedSecond;
 
@@ -113,13 +112,7 @@ impl Counting<'_> {
             loaded.seconds.iter().filter(|one| one.figures.second >= self.settle).collect();
         let batches: Vec<(u64, u64)> = slices.iter().map(|one| self.missed(one)).collect();
         let share = Share::of_batches(&batches);
-        let waited = loaded.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max);
-        let judged = judge(&Observed {
-            tally: &loaded.total,
-            connections,
-            pacer_cpu: loaded.threads.first().map_or(0.0, |pacer| pacer.cpu),
-            waited,
-        });
+        let judged = loaded.judged(connections);
         let is_valid = judged.verdict == Trust::Valid;
         let tried = Tried { rate, missed: is_valid.then_some([share.hits, share.total]) };
         let times = Times::of(&slices);
