@@ -287,10 +287,14 @@ fn answers_everything(url: &str, arguments: &[&str]) {
     assert_eq!(document["counts"]["unsent"], 0, "{arguments:?}");
 }
 
+pub fn has_python() -> bool {
+    let python = Command::new("python3").arg("--version").output();
+    python.is_ok_and(|output| output.status.success())
+}
+
 #[test]
 fn pythons_server_is_loaded_which_closes_every_connection() {
-    let python = Command::new("python3").arg("--version").output();
-    if !python.is_ok_and(|output| output.status.success()) {
+    if !has_python() {
         return skipped(
             "pythons_server_is_loaded_which_closes_every_connection: python3 is not installed",
         );
@@ -304,12 +308,15 @@ fn pythons_server_is_loaded_which_closes_every_connection() {
     answers_everything(&server.url, &[]);
 }
 
+/// nginx, where Debian and others install it: a `PATH` need not name that folder.
+pub fn nginx() -> Option<&'static str> {
+    ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| Path::new(path).exists())
+}
+
 #[test]
 fn nginx_is_loaded_with_and_without_tls_and_http2() {
     let name = "nginx_is_loaded_with_and_without_tls_and_http2";
-    let nginx =
-        ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| Path::new(path).exists());
-    let Some(nginx) = nginx else {
+    let Some(nginx) = nginx() else {
         return skipped(&format!("{name}: nginx is not installed"));
     };
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use becalm_model::wire::json_schema;
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::Value;
 
-use crate::load::Server;
+use crate::load::{Server, has_python, nginx};
 use crate::support::{Measures as _, env, json};
 
 const URL: &str = "http://127.0.0.1:{port}/";
@@ -217,24 +217,25 @@ http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Answer).serve_f
 fn other_servers_than_ours() {
     let env = env();
     env.write("server.py", PYTHON);
-    let nginx = format!(
+    let configuration = format!(
         "daemon off; pid {0}/nginx.pid; error_log stderr; worker_processes 1; events {{}} http {{ access_log off; \
          server {{ listen 127.0.0.1:PORT; location / {{ return 200 ok; }} }} }}",
         env.work().display()
     );
-    env.write("nginx.conf", &nginx);
-    env.script(
-        "serve",
-        "sed s/PORT/$1/ nginx.conf > $1.conf; exec nginx -e stderr -p . -c $PWD/$1.conf",
-    );
-    for (program, server) in [("python3", "python3 server.py {port}"), ("nginx", "./serve {port}")]
-    {
-        let has = ["-c", &format!("command -v {program}")];
-        let has = Command::new("sh").args(has).stdout(Stdio::null()).status();
-        if !has.unwrap().success() {
+    env.write("nginx.conf", &configuration);
+    let serve = nginx().map(|nginx| {
+        let serve = format!(
+            "sed s/PORT/$1/ nginx.conf > $1.conf; exec {nginx} -e stderr -p . -c $PWD/$1.conf"
+        );
+        env.script("serve", &serve);
+        "./serve {port}"
+    });
+    let python = has_python().then_some("python3 server.py {port}");
+    for (program, server) in [("python3", python), ("nginx", serve)] {
+        let Some(server) = server else {
             skipped(&format!("other_servers_than_ours: {program} is not installed"));
             continue;
-        }
+        };
         let arguments =
             ["--load", LOAD, "--url", URL, "--keep-servers", "--rounds", "2", server, server];
         let Some(record) = compared("other_servers_than_ours", &env, &arguments) else { continue };

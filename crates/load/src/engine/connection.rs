@@ -1,6 +1,6 @@
 //! A connection: it is opened, carries requests, in one place or in several at the same time, and ends.
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::{Pin, pin};
@@ -41,13 +41,16 @@ enum Sender {
 }
 
 /// What reads and writes for hyper, until the connection ends.
-enum Driver {
-    /// In the task of its only place. Nothing once the connection has ended: what waits for an answer learns of that when
-    /// the driver is gone.
-    Here(Option<Pin<Box<dyn Future<Output = hyper::Result<()>>>>>),
-    /// In a task of its own, which says when the connection has ended.
-    Elsewhere(Rc<Cell<bool>>),
+struct Driver {
+    /// With one place, in its task. Nothing once the connection has ended: what waits for an answer learns of that when it
+    /// is gone. With several places it is a task of its own.
+    here: Option<Pin<Box<dyn Future<Output = hyper::Result<()>>>>>,
+    end: Rc<End>,
 }
+
+/// The end of a connection, once it has come, with what was wrong. A request that had not been sent by then is only said to
+/// be cancelled.
+type End = OnceCell<Option<Failure>>;
 
 /// Opens a connection and lets it carry requests until it ends.
 pub(super) async fn carry(desk: Rc<Desk>, number: usize) {
@@ -84,7 +87,7 @@ async fn carry_in(
     let mailbox = desk.move_in(place);
     while let Some(taken) = connection.next(&desk, &mailbox, place).await {
         // One that ends before it has carried anything does not end for want of use.
-        if connection.has_ended() && has_carried.get() {
+        if connection.driver.has_ended() && has_carried.get() {
             return desk.put_back(taken);
         }
         let limit = desk.plan.time_limit;
@@ -174,62 +177,61 @@ where
     let (sender, driver) = match desk.plan.target.protocol {
         Protocol::Http1 => {
             let (sender, driver) = http1::handshake(io).await.map_err(failed)?;
-            (Sender::Http1(sender), Driver::Here(Some(Box::pin(driver))))
+            (Sender::Http1(sender), Driver { here: Some(Box::pin(driver)), end: Rc::default() })
         }
         Protocol::Http2 => {
             let (sender, driver) = http2::handshake(Here, io).await.map_err(failed)?;
-            let has_ended = Rc::new(Cell::new(false));
-            let (desk, ended) = (Rc::clone(desk), Rc::clone(&has_ended));
+            let end = Rc::<End>::default();
+            let (desk, ending) = (Rc::clone(desk), Rc::clone(&end));
             spawn_local(async move {
                 // Requests that are under way learn of its end from hyper, and the others here.
-                let _ = driver.await;
-                ended.set(true);
+                come(&ending, driver.await);
                 desk.wake(number);
             });
-            (Sender::Http2(sender), Driver::Elsewhere(has_ended))
+            (Sender::Http2(sender), Driver { here: None, end })
         }
     };
     Ok(Connection { sender, driver, stamps })
 }
 
+/// Notes how a connection ended.
+fn come(end: &End, result: hyper::Result<()>) {
+    let _ = end.set(result.err().map(|error| Failure::of_exchange(&error)));
+}
+
 impl Driver {
     /// Lets a connection read and write what it can; says whether it has ended.
     fn drive(&mut self, cx: &mut Context<'_>) -> bool {
-        match self {
-            Self::Here(driver) => {
-                if driver.as_mut().is_some_and(|driver| driver.as_mut().poll(cx).is_ready()) {
-                    *driver = None;
-                }
-                driver.is_none()
-            }
-            Self::Elsewhere(has_ended) => has_ended.get(),
+        if let Some(here) = &mut self.here
+            && let Poll::Ready(result) = here.as_mut().poll(cx)
+        {
+            come(&self.end, result);
+            self.here = None;
         }
+        self.has_ended()
+    }
+
+    fn has_ended(&self) -> bool {
+        self.end.get().is_some()
     }
 }
 
 impl Connection {
     /// Returns another place of the same connection, if it has several.
     fn another(&self) -> Option<Self> {
-        match (&self.sender, &self.driver) {
-            (Sender::Http2(sender), Driver::Elsewhere(has_ended)) => Some(Self {
+        match &self.sender {
+            Sender::Http1(_) => None,
+            Sender::Http2(sender) => Some(Self {
                 sender: Sender::Http2(sender.clone()),
-                driver: Driver::Elsewhere(Rc::clone(has_ended)),
+                driver: Driver { here: None, end: Rc::clone(&self.driver.end) },
                 stamps: Rc::clone(&self.stamps),
             }),
-            _ => None,
-        }
-    }
-
-    fn has_ended(&self) -> bool {
-        match &self.driver {
-            Driver::Here(driver) => driver.is_none(),
-            Driver::Elsewhere(has_ended) => has_ended.get(),
         }
     }
 
     /// Waits for the next request; none comes to one that has ended.
     async fn next(&mut self, desk: &Desk, mailbox: &Mailbox, place: usize) -> Option<Taken> {
-        if self.has_ended() {
+        if self.driver.has_ended() {
             return None;
         }
         if let Some(taken) = desk.next_for(place) {
@@ -288,7 +290,10 @@ impl Connection {
             }
             Ok(Ok(status)) => failed(FailureKind::Status, Some(status.as_u16()), None, last),
             Ok(Err(error)) => {
-                let Failure { kind, words } = Failure::of_exchange(error);
+                let of_connection = self.driver.end.get().cloned().flatten();
+                let Failure { kind, words } = of_connection
+                    .filter(|_| error.is_canceled())
+                    .unwrap_or_else(|| Failure::of_exchange(error));
                 failed(kind, None, words, desk.clock.now())
             }
             Err(_) => failed(FailureKind::TimedOut, None, None, desk.clock.now()),

@@ -292,7 +292,7 @@ fn failures_of_http2_have_the_same_kinds() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     all_fail(plan(target(nobody), few()), FailureKind::Refused, None);
     all_fail(plan(target(server(drop)), few()), FailureKind::Closed, None);
-    // An answer of HTTP/1.1 has no frames.
+    // An answer of HTTP/1.1 has no frames. It may come before a request is sent, or after.
     let other = server(|mut stream| {
         let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
