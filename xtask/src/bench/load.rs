@@ -8,6 +8,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use becalm_calibrate::decisions::Table;
@@ -16,7 +17,7 @@ use serde_json::Value;
 
 use super::surroundings;
 use crate::install;
-use crate::workspace::{Profile, build_becalm};
+use crate::workspace::{Profile, build_becalm, run as run_command};
 
 /// Compare what generators of load say about servers of known truth
 #[derive(Debug, clap::Args)]
@@ -32,6 +33,10 @@ pub(crate) struct Args {
     /// How often each generator loads each server
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
+
+    /// How often becalm itself is stopped for 200 ms in the middle of a load
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    stops: u32,
 
     /// Use this becalm instead of building one
     #[arg(long, value_name = "PATH")]
@@ -77,7 +82,7 @@ impl Asked {
     }
 }
 
-const GENERATORS: [Generator; 7] = [
+const GENERATORS: [Generator; 8] = [
     Generator {
         name: "becalm load",
         program: "becalm",
@@ -141,6 +146,18 @@ const GENERATORS: [Generator; 7] = [
         read: read_oha,
     },
     Generator {
+        name: "vegeta attack -rate",
+        program: "vegeta",
+        arguments: |asked| {
+            let Asked { url, seconds, rate, .. } = asked;
+            let most = asked.connections.map(|n| format!(" -max-workers={n}")).unwrap_or_default();
+            format!(
+                "attack -rate={rate}/1s -duration={seconds}s{most} <<END | vegeta report -type=json\nGET {url}\nEND"
+            )
+        },
+        read: read_vegeta,
+    },
+    Generator {
         name: "wrk2 -R",
         program: "wrk2",
         arguments: |asked| {
@@ -185,6 +202,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("A server of 10 ms and {CONNECTIONS} connections: no more than 1000 in a second.\n");
     let slow = ["--workers", "1000", "--service", "10ms"];
     println!("{}", table(&becalm, args, &slow, Some(CONNECTIONS))?);
+    println!("{}\n", stopped(&becalm, args)?);
     let missing: Vec<&str> = GENERATORS.iter().map(|one| one.program).collect();
     let missing =
         missing.into_iter().filter(|name| *name != "becalm" && install::find(name).is_none());
@@ -234,6 +252,35 @@ fn table(becalm: &Path, args: &Args, server: &[&str], connections: Option<u32>) 
     Ok(table.markdown())
 }
 
+/// Stops becalm for a moment in the middle of loads, and says how often it blamed itself.
+fn stopped(becalm: &Path, args: &Args) -> Result<String> {
+    const SECONDS: u32 = 3;
+    let server = Server::start(becalm, &["--workers", "8", "--service", "50us"])?;
+    let asked =
+        Asked { url: server.url.clone(), seconds: SECONDS, rate: args.rate, connections: None };
+    let (mut late, mut invalid) = (0, 0);
+    for _ in 0..args.stops {
+        let mut command = Command::new(becalm);
+        command.args((GENERATORS[0].arguments)(&asked).split_whitespace());
+        let generator = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let signal = |name: &str| -> Result<()> {
+            run_command(Command::new("kill").args([name, &generator.id().to_string()]))
+        };
+        std::thread::sleep(Duration::from_secs(SECONDS.into()) / 2);
+        signal("-STOP")?;
+        std::thread::sleep(Duration::from_secs_f64(STALL));
+        signal("-CONT")?;
+        let output = generator.wait_with_output()?;
+        let said = read_becalm(&String::from_utf8_lossy(&output.stdout));
+        late += u32::from(said.remark.contains("late"));
+        invalid += u32::from(said.remark.starts_with("invalid"));
+    }
+    let (times, rate) = (args.stops, args.rate);
+    Ok(format!(
+        "becalm stopped for 200 ms in {times} loads of {rate}/s: it blamed its own lag in {late}, and called {invalid} invalid."
+    ))
+}
+
 /// The server; it ends with this.
 struct Server {
     process: Child,
@@ -261,10 +308,12 @@ impl Drop for Server {
     }
 }
 
-/// Returns what a program prints, and the CPU time that it used. How it ends is its own affair: it may well judge.
+/// Returns what a program prints, and the CPU time that it used; what follows it is read by a shell. How it ends is its own
+/// affair: it may well judge.
 fn output(program: &Path, arguments: &str) -> Result<(String, f64)> {
-    let mut command = Command::new(program);
-    command.args(arguments.split_whitespace()).stdin(Stdio::null()).stderr(Stdio::null());
+    let mut command = Command::new("sh");
+    command.arg("-c").arg(format!("\"$0\" {arguments}")).arg(program);
+    command.stdin(Stdio::null()).stderr(Stdio::null());
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut text = String::new();
     child.stdout.take().context("it was asked for")?.read_to_string(&mut text)?;
@@ -303,6 +352,17 @@ fn read_oha(text: &str) -> Said {
     }
 }
 
+fn read_vegeta(text: &str) -> Said {
+    let document: Value = serde_json::from_str(text).unwrap_or_default();
+    let nanoseconds = |name: &str| Some(document["latencies"][name].as_f64()? * 1e-9);
+    Said {
+        rate: document["throughput"].as_f64(),
+        p50: nanoseconds("50th"),
+        p99: nanoseconds("99th"),
+        ..Said::default()
+    }
+}
+
 /// Returns the number after a label.
 fn after(text: &str, label: &str) -> Option<f64> {
     let (_, rest) = text.split_once(label)?;
@@ -333,6 +393,8 @@ mod tests {
         assert_eq!(read("hey", hey), [1_955_500_000, 100, 400]);
         let ab = "Requests per second:    2000.00 [#/sec] (mean)\n  50%      1\n  99%      4\n 100%      9\n";
         assert_eq!(read("ab", ab), [2_000_000_000, 1000, 4000]);
+        let vegeta = r#"{"latencies": {"50th": 150000, "99th": 100000000}, "throughput": 1999.5}"#;
+        assert_eq!(read("vegeta", vegeta), [1_999_500_000, 150, 100_000]);
         let oha = "  Requests/sec: 1999.7\n  50.00% in 0.0001 sec\n  99.00% in 0.1 sec\n";
         assert_eq!(read("oha", oha), [1_999_700_000, 100, 100_000]);
     }
