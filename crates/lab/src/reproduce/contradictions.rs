@@ -5,20 +5,34 @@
 
 use becalm_model::wire::{ContradictionDocument, FigureDocument, ReproducedRow};
 
+use super::figures::RELATIVE;
+
 /// Factor from which a figure has a direction.
 const CLEAR: f64 = 1.1;
 
-/// Compares each row with the first that has the figure in the article and here.
+/// Compares each row with the first that has the figure in the article and here. An article that gives only a ratio, ten
+/// times the CV of the first row, is compared with the ratio here.
 pub(super) fn of_rows(
     figures: &[FigureDocument],
     rows: &[ReproducedRow],
 ) -> Vec<ContradictionDocument> {
     let mut found = Vec::new();
     for figure in figures {
-        let both = |row: &ReproducedRow| {
-            Some((*row.article.get(&figure.name)?, *row.here.get(&figure.name)?))
-        };
-        let mut known = rows.iter().filter_map(|row| Some((row, both(row)?)));
+        let both =
+            |row: &ReproducedRow, name: &str| Some((*row.article.get(name)?, *row.here.get(name)?));
+        let base = RELATIVE.iter().find(|(_, relative)| relative.name() == figure.name);
+        if let Some((base, _)) = base {
+            let Some((first, others)) = rows.split_first() else { continue };
+            // Those whose figures are known themselves say nothing more as a ratio.
+            let is_said = |row: &ReproducedRow| {
+                [first, row].iter().all(|row| both(row, base.name()).is_some())
+            };
+            found.extend(others.iter().filter(|row| !is_said(row)).filter_map(|row| {
+                one(&figure.title, [&first.name, &row.name], (1.0, 1.0), both(row, &figure.name)?)
+            }));
+            continue;
+        }
+        let mut known = rows.iter().filter_map(|row| Some((row, both(row, &figure.name)?)));
         let Some((first, from)) = known.next() else { continue };
         found.extend(
             known.filter_map(|(row, to)| one(&figure.title, [&first.name, &row.name], from, to)),
@@ -106,6 +120,32 @@ mod tests {
         ];
         let found = of_rows(&[figure("cv", "CV")], &rows);
         assert_eq!(said(&found), [("CV", "untuned", "pinned", 0.5, 2.0)]);
+    }
+
+    #[test]
+    fn a_ratio_counts_where_the_figures_behind_it_are_unknown() {
+        let figures = [figure("cv", "CV"), figure("relative_cv", "CV to 1st")];
+        let rows = [
+            row("1 thread", &[], &[("cv", 2.0), ("relative_cv", 1.0)]),
+            row("2 threads", &[("relative_cv", 10.0)], &[("cv", 1.0), ("relative_cv", 0.5)]),
+        ];
+        let found = of_rows(&figures, &rows);
+        assert_eq!(said(&found), [("CV to 1st", "1 thread", "2 threads", 10.0, 0.5)]);
+        // Otherwise it would repeat what the figures say.
+        let rows = [
+            row(
+                "before",
+                &[("cv", 4.0), ("relative_cv", 1.0)],
+                &[("cv", 2.0), ("relative_cv", 1.0)],
+            ),
+            row(
+                "after",
+                &[("cv", 2.0), ("relative_cv", 0.5)],
+                &[("cv", 4.0), ("relative_cv", 2.0)],
+            ),
+        ];
+        let found = of_rows(&figures, &rows);
+        assert_eq!(said(&found), [("CV", "before", "after", 0.5, 2.0)]);
     }
 
     #[test]

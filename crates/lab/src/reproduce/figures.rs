@@ -59,11 +59,13 @@ fn one(figure: Figure, sample: &Sample, runs: &[Sample]) -> Option<f64> {
     .filter(|value| value.is_finite())
 }
 
+/// Figures, and what stands for each over that of the first row.
+pub(super) const RELATIVE: [(Figure, Figure); 2] =
+    [(Figure::Cv, Figure::RelativeCv), (Figure::Excess, Figure::RelativeExcess)];
+
 /// Adds the CV and the excess of each row over those of the first, where both have one and nothing states it already.
 pub(super) fn relate(rows: &mut [BTreeMap<Figure, f64>]) {
-    for (figure, relative) in
-        [(Figure::Cv, Figure::RelativeCv), (Figure::Excess, Figure::RelativeExcess)]
-    {
+    for (figure, relative) in RELATIVE {
         let Some(first) = rows.first().and_then(|row| row.get(&figure)).copied() else { continue };
         for row in rows.iter_mut() {
             let ratio = row.get(&figure).map(|value| value / first);
