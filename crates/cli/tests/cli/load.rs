@@ -287,7 +287,7 @@ fn answers_everything(url: &str, arguments: &[&str]) {
     assert_eq!(document["counts"]["unsent"], 0, "{arguments:?}");
 }
 
-pub fn has_python() -> bool {
+pub(crate) fn has_python() -> bool {
     let python = Command::new("python3").arg("--version").output();
     python.is_ok_and(|output| output.status.success())
 }
@@ -309,7 +309,7 @@ fn pythons_server_is_loaded_which_closes_every_connection() {
 }
 
 /// nginx, where Debian and others install it: a `PATH` need not name that folder.
-pub fn nginx() -> Option<&'static str> {
+pub(crate) fn nginx() -> Option<&'static str> {
     ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| Path::new(path).exists())
 }
 

@@ -54,6 +54,28 @@ fn the_text_has_both_sides_and_the_reasons() {
 }
 
 #[test]
+fn several_articles_are_one_report_in_the_order_they_were_named() {
+    let env = env();
+    let named = |articles: &[&str], rest: &[&str]| {
+        let flags = ["--quick", "--no-tune"];
+        env.run([&["noise", "reproduce"], articles, &flags, rest].concat()).exits_with(0).stdout
+    };
+    let of = |text: &str| -> Vec<String> {
+        let names =
+            text.lines().map(|line| json(line)["article"]["name"].as_str().unwrap().to_owned());
+        names.collect()
+    };
+    assert_eq!(of(&named(&["twigslot", "alvarez"], &["--json"])), ["twigslot", "alvarez"]);
+    let all = named(&["all"], &["--export-html", "r.html"]);
+    for author in
+        ["Victor Stinner", "Yury Gribov", "Kemal Akkoyun", "twigslot", "David Álvarez Rosa"]
+    {
+        assert!(all.contains(author), "{author}: {all}");
+        assert!(env.read("r.html").contains(author), "{author}");
+    }
+}
+
+#[test]
 fn an_unknown_article_is_answered_with_those_there_are() {
     let output = env().run(["noise", "reproduce", "nobody"]).exits_with(2);
     assert!(output.stderr.contains("akkoyun"), "{}", output.stderr);

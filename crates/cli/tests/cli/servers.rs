@@ -1,8 +1,6 @@
 //! Servers in turns, on the loopback. No assertion depends on how busy the machine is: where it is too busy for a load to be
 //! believed, a test is skipped and says so.
 
-use std::process::{Command, Stdio};
-
 use becalm_model::wire::json_schema;
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::Value;

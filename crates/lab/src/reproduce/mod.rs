@@ -26,7 +26,7 @@ use becalm_stats::center::median;
 
 pub use article::Article;
 use article::{CounterFigure, CounterTable, Experiment, Figure, FigureUnit, Row, Setup, Stated};
-pub use articles::{ARTICLES, article};
+pub use articles::ARTICLES;
 pub use bench::{Bench, ReproduceError};
 use bench::{Failure, RunValues};
 use condition::Condition;

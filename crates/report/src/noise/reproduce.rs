@@ -13,23 +13,31 @@ use crate::quantity::{Scale, percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
-/// Returns every table with the article's figures above this machine's, and what was skipped.
-pub fn reproduce_text(document: &ReproduceDocument, style: &Style) -> String {
-    report(document, style).finish()
+/// Returns every table of these articles with the article's figures above this machine's, and what was skipped.
+pub fn reproduce_text(documents: &[ReproduceDocument], style: &Style) -> String {
+    report(documents, style).finish()
 }
 
 /// Writes the same as a web page, made by this version of becalm.
-pub fn reproduce_html(document: &ReproduceDocument, version: &str) -> String {
-    report(document, &ELSEWHERE).html(version)
+pub fn reproduce_html(documents: &[ReproduceDocument], version: &str) -> String {
+    report(documents, &ELSEWHERE).html(version)
 }
 
 /// Writes the same as Markdown.
-pub fn reproduce_markdown(document: &ReproduceDocument) -> String {
-    report(document, &ELSEWHERE).markdown()
+pub fn reproduce_markdown(documents: &[ReproduceDocument]) -> String {
+    report(documents, &ELSEWHERE).markdown()
 }
 
-fn report<'a>(document: &ReproduceDocument, style: &'a Style) -> Page<'a> {
+fn report<'a>(documents: &[ReproduceDocument], style: &'a Style) -> Page<'a> {
     let mut page = Page::new(style);
+    for document in documents {
+        article(&mut page, document);
+    }
+    page
+}
+
+fn article(page: &mut Page<'_>, document: &ReproduceDocument) {
+    page.gap();
     let article = &document.article;
     let heading = format!("{}: {} ({})", article.author, article.title, article.year);
     page.say_as(Role::Heading, &heading);
@@ -52,9 +60,8 @@ fn report<'a>(document: &ReproduceDocument, style: &'a Style) -> Page<'a> {
         );
     }
     for experiment in &document.experiments {
-        one(&mut page, experiment);
+        one(page, experiment);
     }
-    page
 }
 
 /// The facts that say what kind of machine this is.
@@ -255,6 +262,8 @@ fn remarks(page: &mut Page<'_>, title: &str, groups: &[(&str, Vec<&str>)]) {
 
 #[cfg(test)]
 mod tests {
+    use std::slice;
+
     use super::*;
     use crate::page::tests::{WIDE, say_the_same};
     use becalm_model::wire::{ArticleDocument, ReproducedRow};
@@ -323,7 +332,7 @@ mod tests {
             left_out("and turbo off", &[]),
             noted,
         ];
-        insta::assert_snapshot!(reproduce_text(&document(rows, false), &Style::PLAIN), @r"
+        insta::assert_snapshot!(reproduce_text(&[document(rows, false)], &Style::PLAIN), @r"
         Some Body: A title (2026)
 
           article  a server
@@ -359,15 +368,15 @@ mod tests {
             left_out,
         ];
         let document = document(rows, false);
-        let text = reproduce_text(&document, &WIDE);
+        let text = reproduce_text(slice::from_ref(&document), &WIDE);
         let text = text.replace("article  a", "article: a").replace("here     A", "here: A");
-        let html = reproduce_html(&document, "1.0").replace("</dt>", ":</dt>");
+        let html = reproduce_html(slice::from_ref(&document), "1.0").replace("</dt>", ":</dt>");
         // The row of this machine has the name of the row above it, for those who cannot see that.
         let mut names = html.split("<th scope=\"row\"").skip(1);
         assert!(names.all(|rest| !rest.split('>').nth(1).unwrap().starts_with("</th")), "{html}");
         let again = |name: &str| format!("<span class=\"again\">{name}</span>");
         let html = html.replace(&again("untuned"), "").replace(&again("and performance"), "");
-        say_the_same(&text, &html, &reproduce_markdown(&document));
+        say_the_same(&text, &html, &reproduce_markdown(slice::from_ref(&document)));
     }
 
     #[test]
@@ -385,7 +394,7 @@ mod tests {
             stated: stated.map(|(name, text)| (name.to_owned(), text.to_owned())).into(),
             ..row("recipe", &[("mean", 99.6e-6), ("cv", 0.005)], &[("mean", 1e-4), ("cv", 0.01)])
         };
-        let text = reproduce_text(&document(vec![row], false), &Style::PLAIN);
+        let text = reproduce_text(&[document(vec![row], false)], &Style::PLAIN);
         let line = text.lines().find(|line| line.contains("article  ") && line.contains("recipe"));
         assert!(
             line.is_some_and(|line| line.contains(" 99.6 us") && line.contains("< 0.5 %")),
@@ -399,7 +408,7 @@ mod tests {
             interrupted: Some("stopped by signal 2".to_owned()),
             ..document(vec![row("untuned", &[], &[("mean", 1e-3)])], false)
         };
-        let text = reproduce_text(&stopped, &Style::PLAIN);
+        let text = reproduce_text(&[stopped], &Style::PLAIN);
         assert!(text.contains("Not finished: stopped by signal 2."), "{text}");
     }
 
@@ -409,7 +418,7 @@ mod tests {
             let mut all = document(vec![row("untuned", &[], &[("mean", 1e-3)])], false);
             all.experiments[0].load = Some(load);
             all.experiments[0].contradictions = contradictions;
-            let text = reproduce_text(&all, &Style { width: 400, ..Style::PLAIN });
+            let text = reproduce_text(&[all], &Style { width: 400, ..Style::PLAIN });
             text.lines().skip_while(|line| !line.contains("Meanwhile")).map(str::to_owned).collect()
         };
         let quiet: Vec<String> =
@@ -450,7 +459,7 @@ mod tests {
             with("isolated", &[1.00e-3, 1.01e-3, 1.01e-3, 1.02e-3]),
             with("not isolated", &[1.00e-3, 1.05e-3, 1.10e-3, 1.20e-3]),
         ];
-        insta::assert_snapshot!(reproduce_text(&document(rows, true), &Style::PLAIN), @r"
+        insta::assert_snapshot!(reproduce_text(&[document(rows, true)], &Style::PLAIN), @r"
         Some Body: A title (2026)
 
           article  a server

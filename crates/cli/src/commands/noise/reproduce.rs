@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use becalm_lab::reproduce::{
     ARTICLES, Article, Bench, Effort, Machine, MachineError, Permission, ReproduceError,
-    ReproduceProgress, article, reproduce,
+    ReproduceProgress, reproduce,
 };
 use becalm_machine::tune::Wait;
 use becalm_model::parse_duration;
@@ -21,22 +21,22 @@ use crate::measuring::interrupt;
 use crate::tuning::report;
 use crate::ui::Ui;
 
-/// Repeat an article's experiments about noise here, and show its figures beside this machine's
+/// Repeat the noise experiments of published articles, and show this machine's figures beside theirs
 ///
 /// Configurations take turns in random order. Rows that need root, bare metal or SMT are skipped if
 /// it is missing, with the reason. becalm changes settings of the machine as `becalm tune` does,
 /// for one run at a time, and puts them back after it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which article, by its author
-    #[arg(value_parser = names())]
-    article: &'static Article,
+    /// Which articles, by their authors
+    #[arg(required = true, value_name = "ARTICLE", value_parser = names())]
+    articles: Vec<&'static [Article]>,
 
     /// Only check that everything runs: a few short runs, whose figures mean nothing
     #[arg(long)]
     quick: bool,
 
-    /// Start no further round of runs after this time
+    /// Start no further round of runs of an article after this time
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "100s", conflicts_with = "quick")]
     budget: Duration,
 
@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// Print the tables and all values as JSON
+    /// Print the tables and all values as JSON, one line for each article
     #[arg(long)]
     json: bool,
 
@@ -65,49 +65,69 @@ pub(crate) struct Args {
 /// How long a run waits while another becalm tunes the machine, by default.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-fn names() -> impl TypedValueParser<Value = &'static Article> {
-    let value =
-        |one: Article| PossibleValue::new(one.name).help(format!("{}: {}", one.author, one.title));
-    PossibleValuesParser::new(ARTICLES.map(value))
-        .map(|name| article(&name).expect("the parser accepts only names of articles"))
+/// What stands for every article.
+const ALL: &str = "all";
+
+fn names() -> impl TypedValueParser<Value = &'static [Article]> {
+    let one = |article: &Article| {
+        let Article { name, author, title, .. } = article;
+        PossibleValue::new(*name).help(format!("{author}: {title}"))
+    };
+    let all = PossibleValue::new(ALL).help("Every one of them, in turn");
+    PossibleValuesParser::new(ARTICLES.iter().map(one).chain([all])).map(|name| {
+        let chosen = ARTICLES.iter().position(|article| article.name == name);
+        chosen.map_or(&ARTICLES[..], |at| &ARTICLES[at..=at])
+    })
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     args.report.check()?;
     let interrupt = interrupt()?;
     let here = Here::read()?;
-    let result = measured(args, &here, interrupt, ui);
-    ui.progress_line("");
-    match result {
-        Ok(document) => {
-            let signal = interrupt.signal().filter(|_| document.interrupted.is_some());
-            if signal.is_none() || !document.experiments.is_empty() {
-                args.report.write(
-                    || reproduce_html(&document, env!("CARGO_PKG_VERSION")),
-                    || reproduce_markdown(&document),
-                )?;
-            }
-            if args.json {
-                ui.print(&json(&document))?;
-            } else if signal.is_none() || !document.experiments.is_empty() {
-                ui.print(&reproduce_text(&document, ui.style()))?;
-            }
-            Ok(signal.map_or(Exit::Done, |signal| stopped(signal, ui)))
+    let mut documents = Vec::new();
+    let mut failed = None;
+    for article in args.articles.iter().copied().flatten() {
+        match measured(args, article, &here, interrupt, ui) {
+            Ok(document) => documents.push(document),
+            Err(error) => failed = Some(error),
         }
-        Err(ReproduceError::Interrupted(signal)) => Ok(stopped(signal, ui)),
-        Err(ReproduceError::Machine(MachineError::NotRestored(recovered))) => {
+        if failed.is_some() || interrupt.signal().is_some() {
+            break;
+        }
+    }
+    ui.progress_line("");
+    let signal =
+        interrupt.signal().filter(|_| documents.iter().any(|one| one.interrupted.is_some()));
+    if args.json {
+        documents.iter().try_for_each(|document| ui.print(&json(document)))?;
+    }
+    // One that was stopped before it measured anything has nothing to show.
+    documents.retain(|one| signal.is_none() || !one.experiments.is_empty());
+    if !documents.is_empty() {
+        args.report.write(
+            || reproduce_html(&documents, env!("CARGO_PKG_VERSION")),
+            || reproduce_markdown(&documents),
+        )?;
+        if !args.json {
+            ui.print(&reproduce_text(&documents, ui.style()))?;
+        }
+    }
+    match failed {
+        None => Ok(signal.map_or(Exit::Done, |signal| stopped(signal, ui))),
+        Some(ReproduceError::Interrupted(signal)) => Ok(stopped(signal, ui)),
+        Some(ReproduceError::Machine(MachineError::NotRestored(recovered))) => {
             Ok(report(&recovered, ui))
         }
-        Err(ReproduceError::Machine(MachineError::Tune(source))) => {
+        Some(ReproduceError::Machine(MachineError::Tune(source))) => {
             Err(TunedError::Begin { source, signal: interrupt.signal() }.into())
         }
-        Err(ReproduceError::Machine(MachineError::Journal(error))) => {
+        Some(ReproduceError::Machine(MachineError::Journal(error))) => {
             Err(TunedError::NotRestored(error).into())
         }
-        Err(ReproduceError::Machine(MachineError::Turn(error))) => {
+        Some(ReproduceError::Machine(MachineError::Turn(error))) => {
             Err(TunedError::from(error).into())
         }
-        Err(error @ ReproduceError::Broken(_)) => Err(CommandError::measure(error)),
+        Some(error @ ReproduceError::Broken(_)) => Err(CommandError::measure(error)),
     }
 }
 
@@ -118,6 +138,7 @@ fn stopped(signal: i32, ui: &Ui) -> Exit {
 
 fn measured(
     args: &Args,
+    article: &Article,
     here: &Here,
     interrupt: &Interrupt,
     ui: &Ui,
@@ -144,9 +165,9 @@ fn measured(
     let effort = if args.quick { Effort::Quick } else { Effort::Full(args.budget) };
     let mut tell = |progress: &ReproduceProgress<'_>| {
         let ReproduceProgress { experiment, done, of } = progress;
-        ui.progress_line(&format!("{experiment}: run {} of {of}", done + 1));
+        ui.progress_line(&format!("{}: {experiment}: run {} of {of}", article.name, done + 1));
     };
-    reproduce(args.article, &bench, &here.facts, effort, &WORDS, &mut tell)
+    reproduce(article, &bench, &here.facts, effort, &WORDS, &mut tell)
 }
 
 fn json(document: &ReproduceDocument) -> String {
