@@ -40,27 +40,9 @@ impl RestDebt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::Outcome;
 
     fn run(released: f64, wall: f64) -> Finished {
-        Finished {
-            released: Duration::from_secs_f64(released),
-            wall,
-            outcome: Outcome::Exited(0),
-            user_time: 0.0,
-            system_time: 0.0,
-            max_rss: 0,
-            voluntary_switches: 0,
-            involuntary_switches: 0,
-            minor_faults: 0,
-            major_faults: 0,
-            main_thread_time: None,
-            run_delay: None,
-            pace: None,
-            counters: Vec::new(),
-            output: None,
-            said: Vec::new(),
-        }
+        Finished::blank(Duration::from_secs_f64(released), wall)
     }
 
     #[track_caller]

@@ -309,23 +309,10 @@ fn of_window(
     used: Option<GroupUse>,
 ) -> Finished {
     Finished {
-        released,
-        wall: wall.as_secs_f64(),
-        outcome: Outcome::Exited(0),
         // In which mode is not known.
         user_time: cpu_time.unwrap_or(0.0),
-        system_time: 0.0,
         max_rss: used.map_or(0, |used| used.max_rss),
-        voluntary_switches: 0,
-        involuntary_switches: 0,
-        minor_faults: 0,
-        major_faults: 0,
-        main_thread_time: None,
-        run_delay: None,
-        pace: None,
-        counters: Vec::new(),
-        output: None,
-        said: Vec::new(),
+        ..Finished::blank(released, wall.as_secs_f64())
     }
 }
 
