@@ -110,7 +110,7 @@ fn ranked(
     ]);
     let mut baseline = ranked.first().map(|comparison| comparison.baseline);
     let baseline_row = |subject: usize| -> Vec<Cell> {
-        vec![labels.get(subject).into(), median(subject), "".into(), "baseline".into()]
+        vec![labels.get(subject).into(), median(subject), "".into(), "".into(), "baseline".into()]
     };
     for comparison in &ranked {
         let worse = comparison.ratio.is_none_or(|ratio| match description.direction {

@@ -60,7 +60,7 @@ pub(crate) fn strips(
     let scale = Scale::of(unit, [axis.low, axis.high], style.unicode);
     let labels: Vec<&str> = strips.iter().map(|strip| strip.label).collect();
     // On a narrow terminal the dots need the room, too.
-    let labels = distinct(&labels, LONGEST_LABEL.min(style.width / 3), style.unicode);
+    let labels = distinct(&labels, LONGEST_LABEL.min(style.width * 2 / 5), style.unicode);
     let label_width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
     let width = style.width.saturating_sub(label_width + 4).max(NARROWEST);
 

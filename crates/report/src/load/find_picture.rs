@@ -1,4 +1,4 @@
-//! The picture of a search: percentiles over the rate, with the limit and the interval of the answer.
+//! The picture of a search: percentiles by rate, with the limit and the interval of the answer.
 
 use becalm_model::Unit;
 use becalm_model::load::{FindAnswer, FindWindow, LoadFindDocument, ObjectiveOf, Trust};
@@ -31,10 +31,10 @@ pub(super) fn of(document: &LoadFindDocument) -> Option<Picture> {
     let limit = time(document.objective.limit, &ELSEWHERE);
     let mut svg = Svg::new(
         "load-find",
-        "Percentiles over the rate",
+        "Percentiles by rate",
         &format!(
-            "Median and {} of the response time of {} over their rates, with the limit of {limit}. The numbers are in \
-             the table.",
+            "Median and {} of the response time of {}, by their rates, with the limit of {limit}. The numbers are in the \
+             table.",
             percentile(q),
             becalm_model::counted(windows.len(), "window"),
         ),
@@ -73,13 +73,18 @@ pub(super) fn of(document: &LoadFindDocument) -> Option<Picture> {
         svg.mark(Shape::of_subject(index), &class, (x, frame.top - 6.0), name);
         svg.text("note", Anchor::Start, (x + 8.0, frame.top - 2.0), name);
     }
+    let bar = if svg.count_of("interval") > 0 { " with a bar for the 95 % interval" } else { "" };
+    let band = if svg.count_of("interval-band") > 0 {
+        ", and the orange band the interval of the highest rate that meets it"
+    } else {
+        ""
+    };
     let caption = format!(
-        "One dot for each window that counts: the median and {} of the response time, with a bar through it for its 95 % \
-         interval; both axes have logarithmic scales. The dashed line is the limit, and the orange band the interval of the \
-         highest rate that keeps it.",
+        "Two dots for each window that counts: the median of the response time, and its {}{bar}. Both axes have \
+         logarithmic scales. The dashed line is the limit{band}.",
         percentile(q)
     );
-    Some(Picture { section: "Percentiles over the rate", drawing: svg, caption })
+    Some(Picture { section: "Percentiles by rate", drawing: svg, caption })
 }
 
 /// Draws round rates along the bottom: powers of ten, and two and five times them where there is room.

@@ -147,7 +147,11 @@ fn rate(document: &LoadRunDocument) -> Option<Svg> {
         "note",
         Anchor::Start,
         at,
-        "bar: answered; above it, lighter: due and not answered as expected",
+        if seconds.iter().any(|one| one.answered < one.scheduled) {
+            "bar: answered; above it, lighter: due and not answered as expected"
+        } else {
+            "bar: answered"
+        },
     );
     Some(svg)
 }

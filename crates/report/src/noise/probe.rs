@@ -45,9 +45,13 @@ fn report<'a>(document: &ProbeDocument, style: &'a Style) -> Page<'a> {
     }
     if let Some(smis) = document.smis {
         page.gap();
-        page.say(&format!(
-            "Firmware took all CPUs {smis} times during the probe (system management interrupts)."
-        ));
+        page.say(&match smis {
+            0 => "No system management interrupt took the CPUs during the probe.".to_owned(),
+            1 => "Firmware took all CPUs once during the probe (a system management interrupt).".to_owned(),
+            _ => format!(
+                "Firmware took all CPUs {smis} times during the probe (system management interrupts)."
+            ),
+        });
     }
     for cpu in drawn(document) {
         page.section(&format!("Lengths on CPU {}", cpu.cpu));

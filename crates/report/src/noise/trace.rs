@@ -84,7 +84,7 @@ fn headline(explanation: &Explanation) -> String {
         _ if explanation.runs == 0 => "No run was traced".to_owned(),
         None => format!("Nothing took time from {runs}"),
         Some(worst) => {
-            format!("{} took {} of the time of {runs}", worst.culprit, percent(worst.share))
+            format!("Most time went to {}: {} of {runs}", worst.culprit, percent(worst.share))
         }
     }
 }
@@ -366,9 +366,10 @@ mod tests {
         let html = trace_html(&record, &[], &trace, &explanation, cost);
         let place = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text}: {html}"));
         assert!(html.contains(
-            "virtio0-req.0 interrupt (36) took 5\u{a0}% of the time of 4\u{a0}traced runs</"
+            "Most time went to virtio0-req.0 interrupt (36): 5\u{a0}% of 4\u{a0}traced runs</"
         ));
-        assert!(place("Who took the time") < place("virtio0-req.0 interrupt (36): 5"));
+        let listed = html.rfind("virtio0-req.0 interrupt (36): 5").unwrap();
+        assert!(place("Who took the time") < listed);
         assert!(place("drop --no-cost") < place("<h2>Results</h2>"));
         let markdown = trace_report_markdown(&record, &[], &trace, &explanation, cost);
         assert!(markdown.starts_with("## Who took the time") && markdown.contains("- becalm "));

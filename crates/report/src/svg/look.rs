@@ -36,7 +36,7 @@ enum Says {
 use Says::{Bold, Dash, Fill, Hollow, NoStroke, Opacity, Size, Stroke};
 
 /// Classes in the order in which they overrule each other.
-const CLASSES: [(&str, &[Says]); 25] = [
+const CLASSES: [(&str, &[Says]); 26] = [
     ("text", &[Fill(Tone::Text)]),
     ("tick", &[Fill(Tone::Quiet)]),
     ("axis-name", &[Fill(Tone::Quiet)]),
@@ -50,6 +50,7 @@ const CLASSES: [(&str, &[Says]); 25] = [
     ("interval", &[Stroke(Tone::Text, 1.6)]),
     ("median", &[Stroke(Tone::Text, 2.6)]),
     ("margin-band", &[Fill(Tone::Margin)]),
+    ("edged", &[Stroke(Tone::Equivalent, 0.9)]),
     ("interval-band", &[Fill(Tone::Interval)]),
     ("warmup", &[Fill(Tone::Warmup)]),
     ("page", &[Fill(Tone::Page)]),

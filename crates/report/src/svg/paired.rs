@@ -42,13 +42,14 @@ pub(crate) fn paired(
     let mut svg = Svg::new(id, &title, &in_words(comparison, rounds), HEIGHT);
     let frame = Frame::new(84.0, HEIGHT);
 
-    if margin > 0.0 {
-        let (low, high) = (frame.y(&axis, -margin), frame.y(&axis, margin));
-        svg.area("margin-band", (frame.left, low), (frame.right, high));
-    }
     if let Some([low, _, high]) = interval {
         let (low, high) = (frame.y(&axis, low), frame.y(&axis, high));
         svg.area("interval-band", (frame.left, low), (frame.right, high));
+    }
+    // Above the interval, with edges: it is often narrow, and inside the interval.
+    if margin > 0.0 {
+        let (low, high) = (frame.y(&axis, -margin), frame.y(&axis, margin));
+        svg.area("margin-band edged", (frame.left, low), (frame.right, high));
     }
     let scale = Scale::of(&becalm_model::Unit::Named("%".to_owned()), [axis.low, axis.high], true);
     frame.left_axis(&mut svg, &axis, &scale, true);

@@ -30,7 +30,7 @@ pub fn web_entries(document: &WebEntriesDocument, site: &Site) -> String {
         let to = links.to(At::Entry { id: entry.entry, page: 1 });
         vec![
             format!("<a href=\"{to}\">{}</a>", entry.entry),
-            escape::html(&utc(time(entry))),
+            format!("<time>{}</time>", escape::html(&utc(time(entry)))),
             commit(entry),
             branch(entry),
             machine::short(&entry.facts, &entry.fingerprint),
@@ -55,7 +55,7 @@ pub fn web_entry(document: &WebEntryDocument, site: &Site) -> String {
     let links = Links::in_folder(site);
     let entry = &document.entry;
     let title = format!("Entry {}", entry.entry);
-    let tree = if entry.dirty { "with changes that no commit has" } else { "as committed" };
+    let tree = if entry.dirty { "with uncommitted changes" } else { "as committed" };
     let mut rows = vec![
         ("record", record(entry, &links)),
         ("commit", commit(entry)),
@@ -101,7 +101,7 @@ pub fn web_entry(document: &WebEntryDocument, site: &Site) -> String {
     let _ = write!(
         out,
         "<h2>Machine and settings</h2>\n<details><summary>{}</summary>\n{}\
-         <p class=\"quiet\">* another value begins other series</p></details>\n",
+         <p class=\"quiet\">* a new value begins new series</p></details>\n",
         count(entry.facts.len(), "fact"),
         table(&[("fact", false), ("value", false)], facts)
     );

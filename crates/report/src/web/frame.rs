@@ -156,7 +156,7 @@ pub(super) fn table(
         for (index, (cell, (title, is_number))) in row.iter().zip(titles).enumerate() {
             let class = class(*is_number);
             let _ = if index == 0 {
-                write!(out, "<th scope=\"row\"{class}>{cell}</th>")
+                write!(out, "<th scope=\"row\"{class} data-title=\"{title}\">{cell}</th>")
             } else {
                 write!(out, "<td{class} data-title=\"{title}\"><div>{cell}</div></td>")
             };

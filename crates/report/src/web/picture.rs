@@ -20,13 +20,20 @@ const OVERVIEW_HEIGHT: f64 = 90.0;
 pub(super) fn points(document: &WebSeriesDocument, links: &Links<'_>) -> Option<String> {
     let points = &document.points;
     let values: Vec<f64> = points.iter().map(|point| point.value).collect();
-    let axis = Axis::without_far_values(&[&values])?.widened(0.06);
+    let (first, last) = (points.first()?, points.last()?);
+    let shown_levels: Vec<_> = (document.levels.iter())
+        .filter(|level| level.last >= first.index && level.first <= last.index)
+        .collect();
+    // A level of few points is no far value: it is what the page is about.
+    let usual = Axis::without_far_values(&[&values])?;
+    let ends = shown_levels.iter().flat_map(|level| [Some(level.level), level.low, level.high]);
+    let axis = Axis::covering([usual.low, usual.high].into_iter().chain(ends.flatten()))?;
+    let axis = axis.widened(0.06);
     let scale = Scale::of(&unit(&document.series.unit), [axis.low, axis.high], true);
     let frame = Frame::new(84.0, HEIGHT);
     let by_time = document.by == "time";
     let place =
         |point: &WebPointDocument| if by_time { point.time } else { point.index as f64 + 1.0 };
-    let (first, last) = (points.first()?, points.last()?);
     let across = if by_time {
         Axis::between(first.time, last.time).widened(0.02)
     } else {
@@ -50,10 +57,7 @@ pub(super) fn points(document: &WebSeriesDocument, links: &Links<'_>) -> Option<
     // Places of points of the whole series, of which only a part may be here.
     let shown = |index: usize| points.iter().find(|point| point.index == index);
     let within_part = |index: usize| index.clamp(first.index, last.index);
-    for level in &document.levels {
-        if level.last < first.index || level.first > last.index {
-            continue;
-        }
+    for level in shown_levels {
         let ends = [within_part(level.first), within_part(level.last)];
         let Some((from, to)) = shown(ends[0]).zip(shown(ends[1])) else { continue };
         let half = if by_time { 0.0 } else { 0.5 };
@@ -85,7 +89,7 @@ pub(super) fn points(document: &WebSeriesDocument, links: &Links<'_>) -> Option<
     }
     if n_beyond > 0 {
         let text = format!("{} beyond the axis, at its edge", count(n_beyond, "point"));
-        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 3.0), &text);
+        svg.text("note", Anchor::End, (frame.right - 4.0, frame.top - 8.0), &text);
     }
     Some(format!("<figure>{}</figure>\n", with_links(&svg, &marks)))
 }
