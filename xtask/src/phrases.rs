@@ -8,7 +8,7 @@ use crate::tokens::{self, Kind, spoken};
 use crate::workspace::root;
 
 /// The worst turns, each with what to say instead.
-const PHRASES: [(&str, &str); 71] = [
+const PHRASES: [(&str, &str); 81] = [
     ("is told", "is reported, is shown"),
     ("are told", "are reported, are shown"),
     ("was told", "was reported"),
@@ -80,12 +80,42 @@ const PHRASES: [(&str, &str); 71] = [
     ("in vain", "without success, lost"),
     ("present folder", "current folder"),
     ("before its time", "early"),
+    ("told from", "distinguished from, estimated from"),
+    ("believed", "valid, accepted; not believed: invalid"),
+    ("for nothing", "does not count"),
+    ("broken off", "interrupted"),
+    ("run already", "are already running"),
+    ("runs already", "is already running"),
+    ("kept apart", "kept separately, counts separately"),
+    ("laid beside", "compared with, weighed"),
+    ("present level", "current level"),
+    ("over the rate", "by rate, against the rate"),
 ];
 
 /// "`x` is no number": these need "is not a".
-const NOUNS: [&str; 20] = [
-    "address", "command", "commit", "duration", "error", "file", "folder", "format", "interval",
-    "list", "mask", "name", "number", "path", "program", "revision", "table", "text", "time",
+const NOUNS: [&str; 23] = [
+    "address",
+    "command",
+    "commit",
+    "duration",
+    "error",
+    "fault",
+    "file",
+    "folder",
+    "format",
+    "interval",
+    "list",
+    "mask",
+    "name",
+    "number",
+    "path",
+    "program",
+    "regression",
+    "revision",
+    "server",
+    "table",
+    "text",
+    "time",
     "unit",
 ];
 

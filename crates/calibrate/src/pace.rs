@@ -54,7 +54,7 @@ fn frequency(rng: &mut Rng, runs: usize) -> Vec<f64> {
 pub const CORES: [Core; 5] = [
     Core {
         name: "a neighbour",
-        description: "somebody uses the other half of the core for a part of each run, which takes up to \
+        description: "another program uses the other half of the core for a part of each run, which takes up to \
                       22 % longer; a sample takes up to 65 % longer",
         draw: neighbour,
         share: 0.4,
@@ -69,7 +69,7 @@ pub const CORES: [Core; 5] = [
     },
     Core {
         name: "not felt",
-        description: "the same, and the subjects do not feel it",
+        description: "the same, without an effect on the subjects",
         draw: neighbour,
         share: 0.0,
         seen: 0.03,
@@ -180,9 +180,9 @@ pub(crate) fn table(trials: u32, seed: u64) -> Table {
         })
         .collect();
     Table {
-        title: "Allowing for the pace of the core".to_owned(),
-        explanation: "Share of comparisons of equal programs that say `faster` or `slower` when the pace is \
-                      allowed for; how often 17 rounds find 2 % without and with it; and the mean noise floor \
+        title: "Correcting for the pace of the core".to_owned(),
+        explanation: "Share of comparisons of equal programs that say `faster` or `slower` when becalm \
+                      corrects for the pace; how often 17 rounds find 2 % without and with it; and the mean noise floor \
                       (half the interval) after 17 rounds, in percent."
             .to_owned(),
         header: titles(&[

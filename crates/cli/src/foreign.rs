@@ -94,7 +94,7 @@ pub(crate) fn files(path: &Path) -> Result<Vec<File>, CommandError> {
     for one in listed(path)? {
         left = left.checked_sub(one.bytes).ok_or_else(|| {
             failed(std::io::Error::other(format!(
-                "its files are larger than {} GiB together",
+                "its files have more than {} GiB together",
                 LARGEST >> 30
             )))
         })?;

@@ -30,7 +30,7 @@ pub(crate) fn read_measured(path: &Path) -> Result<Record, CommandError> {
 /// Says that a record has no values.
 pub(crate) fn nothing_in(path: &Path) -> CommandError {
     CommandError::measure(format!(
-        "{} holds no measurement: all sides are the same program",
+        "{} contains no measurement: all sides are the same program",
         path.display()
     ))
 }

@@ -150,7 +150,7 @@ pub enum FleetError {
     #[error(transparent)]
     File(#[from] becalm_session::FileError),
     /// What a block has measured cannot be read.
-    #[error("what a block has measured cannot be read: {0}")]
+    #[error("cannot read what a block has measured: {0}")]
     Record(#[from] becalm_model::wire::LogError),
     /// The shared folder cannot be written.
     #[error(transparent)]

@@ -17,8 +17,8 @@ pub enum MetricSpecError {
     },
     /// The part in brackets is not understood.
     #[error(
-        "`[{0}]` is not a unit, `higher` or `lower`, and `exact`, each at most once, with commas \
-         between them"
+        "`[{0}]` must be a list of a unit, `higher` or `lower`, and `exact`, each at most once, \
+         separated by commas"
     )]
     Brackets(String),
     /// The regular expression is wrong.
@@ -349,8 +349,8 @@ mod tests {
         check_refused("t[s=x", &format!("`t[s=x` {form}"));
         check_refused(
             "t[s,ms]=x",
-            "`[s,ms]` is not a unit, `higher` or `lower`, and `exact`, each at most once, with commas \
-             between them",
+            "`[s,ms]` must be a list of a unit, `higher` or `lower`, and `exact`, each at most once, \
+             separated by commas",
         );
         check_refused("t=(", "the regular expression of the metric t is not valid");
         let error = Extractor::from_json_pointer("t=v").unwrap_err();

@@ -185,7 +185,7 @@ impl Running {
                 said = lines_of(output.as_deref().unwrap_or_default(), SHOWN_LINES);
             }
         }
-        // How long it takes to end when it is told to is no time that it would have needed.
+        // How long it takes to end on request is not part of its own time.
         let bound = timeout.filter(|_| outcome == Outcome::TimedOut);
         Ok(Finished {
             released: Duration::from_nanos(self.started.released),
@@ -207,7 +207,7 @@ impl Running {
         })
     }
 
-    /// Kills what is left of it and reaps it.
+    /// Kills every process of the group that remains, and reaps them.
     fn end(&mut self) -> Result<(ExitStatus, Usage), LaunchError> {
         // Before the leader is reaped, while its number cannot mean another group. Also ends the
         // leader, should watching it have failed.

@@ -10,7 +10,7 @@ pub enum StoreError {
         place: String,
     },
     /// The place cannot be understood.
-    #[error("{place} cannot hold a history: {problem}")]
+    #[error("{place} cannot contain a history: {problem}")]
     HistoryLocation {
         /// The place, without a password.
         place: String,

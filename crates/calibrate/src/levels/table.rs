@@ -58,10 +58,11 @@ pub fn found_table(count: u32, seed: u64) -> Table {
     Table {
         title: "Series whose level changes once".to_owned(),
         explanation: format!(
-            "Share of changes that are confirmed within 5 points of where they are, of whole numbers within 20: even \
-             who knows both levels finds the place of those within 5 in three of four series only. Less than wanted \
-             is bold. The delay is how many points after the first of the new level had been read, by median and by 90 % of all series. \
-             Others are confirmed changes farther away. {count} series each."
+            "Share of changes that are confirmed within 5 points of where they are, or within 20 for whole numbers: \
+             even with both levels known, their place can be found within 5 points in only three of four series. Less than \
+             wanted is bold. The delay is the number of points that had been read after the first of the new level, as \
+             the median and the 90 % quantile over all series. Others are confirmed changes farther away. {count} series \
+             each."
         ),
         header: titles(&[
             "points before and after, size",

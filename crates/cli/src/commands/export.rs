@@ -17,8 +17,8 @@ use crate::ui::Ui;
 ///
 /// Reads what `becalm run` and `becalm compare` saved with --export-json, and the files of other
 /// tools, so it also converts between other tools' formats. Several files count as further
-/// processes of the same benchmarks. If a format cannot hold something, becalm reports that on
-/// standard error.
+/// processes of the same benchmarks. If a format cannot contain something, becalm reports that
+/// on standard error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files and folders of other tools; `-` is standard input
@@ -32,7 +32,7 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
     /// Export this metric; may be repeated, and `all` exports every metric. By default, formats for
     /// results get the wall time, the benchmarks and the metrics read from the output; other
-    /// formats get everything that they can hold
+    /// formats get everything that they can contain
     #[arg(long, value_name = "NAME")]
     metric: Vec<String>,
     /// Export this subject; may be repeated [default: all]
@@ -123,10 +123,10 @@ const LISTED: &str = "--to selects the format; `becalm export --formats` lists t
 fn refused(error: &ExportError) -> CommandError {
     match error {
         ExportError::NoFormat { .. } => CommandError::usage(error)
-            .hint("`becalm export --formats` lists the formats that can hold it"),
+            .hint("`becalm export --formats` lists the formats that can contain it"),
         ExportError::Unknown { .. } => CommandError::usage(error),
         ExportError::NothingFits { .. } => CommandError::measure(error)
-            .hint("--metric chooses others; csv and parquet can hold every metric"),
+            .hint("--metric chooses others; csv and parquet can contain every metric"),
         ExportError::NoComparison { .. } => CommandError::measure(error)
             .hint("give one record that `becalm compare` saved with --export-json"),
         ExportError::Directions { .. } => CommandError::usage(error).hint(

@@ -56,7 +56,7 @@ fn carry_out(end: FarEnd, mut job: Job, ui: &Ui) -> Result<Exit, CommandError> {
     if job.version != env!("CARGO_PKG_VERSION") {
         let there = &job.version;
         return Err(CommandError::measure(format!(
-            "becalm {there} asks, and this is {}",
+            "becalm {there} sent this job, but this is becalm {}",
             env!("CARGO_PKG_VERSION")
         )));
     }

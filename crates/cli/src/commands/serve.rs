@@ -20,12 +20,12 @@ const TOKEN: &str = "BECALM_SERVE_TOKEN";
 
 /// Show the history in a browser: changes, series, records
 ///
-/// The front page lists what got slower or faster, the largest sure change first. Changes can be
+/// The front page lists what got slower or faster, the largest certain change first. Changes can be
 /// acknowledged, dismissed and opened again there, as with `becalm changes`. /api has the same as
 /// JSON, /feed.atom the confirmed changes, /badge.svg their number, /health and /metrics what
 /// monitoring needs. Without a token becalm serves this machine alone; with one, requests need it
 /// as the password of any user name, or as a bearer token. The connection is not encrypted: beyond
-/// your own network, put a proxy with TLS before it.
+/// your own network, put it behind a proxy with TLS.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -91,15 +91,15 @@ fn token(file: Option<&Path>, ui: &Ui) -> Result<Option<String>, CommandError> {
 fn refused(error: TokenError) -> CommandError {
     match error {
         TokenError::Needed => CommandError::usage(
-            "without a token, becalm listens on loopback addresses alone",
+            "without a token, becalm listens only on loopback addresses",
         )
         .hint(format!("put a token into a file and name it with --token-file, or set {TOKEN}")),
         TokenError::TooShort { least } => {
-            CommandError::usage(format!("the token has fewer than {least} letters"))
+            CommandError::usage(format!("the token has fewer than {least} characters"))
                 .hint("`openssl rand -hex 24` makes a good one")
         }
         TokenError::Unusual => {
-            CommandError::usage("the token has letters other than those of ASCII, or spaces")
+            CommandError::usage("the token contains spaces, or characters outside ASCII")
                 .hint("`openssl rand -hex 24` makes a good one")
         }
     }

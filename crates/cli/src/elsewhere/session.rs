@@ -71,7 +71,7 @@ fn keep(log: &mut Option<SessionLog>, lines: &str, export: Option<&Path>, ui: &U
     });
     match started {
         Ok(started) => *log = Some(started),
-        Err(error) => ui.warn(format!("the runs are not saved here: {error}")),
+        Err(error) => ui.warn(format!("cannot save the runs here: {error}")),
     }
 }
 
@@ -111,7 +111,7 @@ pub(super) fn record_of(
     clock_ahead: Option<i64>,
 ) -> Result<Record, CommandError> {
     let (mut record, _) = own_record(sent).map_err(|error| {
-        CommandError::measure(format!("what {host} has measured cannot be read: {error}"))
+        CommandError::measure(format!("cannot read what {host} has measured: {error}"))
     })?;
     let processor = record.machine.found("cpu_model").map(str::to_owned).unwrap_or_default();
     record.notes.retain(|note| !note.is_of_elsewhere());

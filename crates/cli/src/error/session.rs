@@ -139,8 +139,8 @@ fn hints(error: &Error) -> Vec<String> {
             "install Valgrind; on Debian and Ubuntu: apt-get install valgrind"
         }
         Error::Setup(SetupError::Servers(ServerTermsError::NoUrl(_))) => {
-            "give --url 'http://127.0.0.1:{port}/', with {port} in the command too, or give the URLs of servers that run \
-             already in place of commands"
+            "give --url 'http://127.0.0.1:{port}/', with {port} in the command too, or give the URLs of running \
+             servers in place of commands"
         }
         Error::Setup(SetupError::Servers(ServerTermsError::UnusedPort(_))) => {
             "write {port} where the command takes its port, or give it by --env PORT={port}"

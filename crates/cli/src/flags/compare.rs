@@ -35,7 +35,7 @@ const HARNESS_MINIMUM: u32 = 12;
 #[command(args_override_self = true)]
 pub(crate) struct Args {
     /// The commands, each as one argument; becalm splits them into words like a shell, but runs no
-    /// shell. With --load also URLs of servers that run already
+    /// shell. With --load, also URLs of running servers
     #[arg(value_name = "COMMAND", required_unless_present_any = ["aa", "resume"])]
     pub(crate) commands: Vec<String>,
 

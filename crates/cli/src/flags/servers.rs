@@ -10,9 +10,9 @@ use crate::error::CommandError;
 /// Flags for subjects that are servers.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct ServerFlags {
-    /// The subjects are servers, or URLs of servers that run already: send them this load, and compare their response
-    /// times. A rate (2000 per second); rate=2000,duration=5s with more settings of docs/LOAD.md; or the name of
-    /// a [load.NAME] in becalm.toml
+    /// The subjects are servers, or URLs of running servers: send this load to each, and compare their response times.
+    /// A rate (2000 requests per second); several settings of docs/LOAD.md (rate=2000,duration=5s); or the name of a
+    /// [load.NAME] in becalm.toml
     #[arg(long, value_name = "LOAD", help_heading = "Servers")]
     pub(crate) load: Option<String>,
 
@@ -20,12 +20,12 @@ pub(crate) struct ServerFlags {
     #[arg(long, value_name = "URL", help_heading = "Servers")]
     url: Option<String>,
 
-    /// What shows that a server is ready: another URL that answers, a port that takes connections, or a part of a line
-    /// that it prints [default: the URL answers]
+    /// What shows that a server is ready: another URL that answers, a port that accepts connections, or a part of a
+    /// line that it prints [default: the URL answers]
     #[arg(long, value_name = "WHAT", help_heading = "Servers")]
     ready: Option<String>,
 
-    /// Start each server once, and load them in turns; without it a run is a server of its own
+    /// Start each server once, and load them in turns; by default each run starts its own server
     #[arg(long, help_heading = "Servers")]
     keep_servers: bool,
 }

@@ -116,7 +116,7 @@ fn metrics_that_make_no_sense_are_usage_errors() {
     assert_snapshot!(check(&["wall_time=x"]), @"error: the metric `wall_time` is always recorded; choose another name for the one to read");
     assert_snapshot!(check(&["x=a", "x=b"]), @"error: the metric `x` is defined twice");
     assert_snapshot!(check(&["x=("]), @"error: the regular expression of the metric x is not valid: regex parse error:");
-    assert_snapshot!(check(&["x[s,ms]=a"]), @"error: `[s,ms]` is not a unit, `higher` or `lower`, and `exact`, each at most once, with commas between them");
+    assert_snapshot!(check(&["x[s,ms]=a"]), @"error: `[s,ms]` must be a list of a unit, `higher` or `lower`, and `exact`, each at most once, separated by commas");
     assert_snapshot!(check(&["=a"]), @"error: `=a` is not of the form NAME=REGEX or NAME[UNIT,higher]=REGEX");
 }
 

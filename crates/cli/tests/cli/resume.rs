@@ -106,7 +106,7 @@ fn what_was_spent_before_is_told_of_logs_and_of_other_plans_too() {
     for (rounds, is_told) in [("9", false), ("14", true)] {
         let more = ["compare", "--resume", "broken.json", "--max-rounds", rounds];
         let _ = env.run([&more[..], &["--export-json", "other.json"]].concat()).exits_with(3);
-        let told = notes("other.json").contains("continued by another plan");
+        let told = notes("other.json").contains("continued with another plan");
         assert_eq!(told, is_told, "{}", notes("other.json"));
     }
 }

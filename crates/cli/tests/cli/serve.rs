@@ -74,7 +74,7 @@ fn what_cannot_be_served_is_said_at_once() {
     let env = with_history();
     let open = env.run(["serve", "--listen", "0.0.0.0:0"]).exits_with(2).stderr;
     assert!(
-        open.contains("listens on loopback addresses alone") && open.contains("--token-file"),
+        open.contains("listens only on loopback addresses") && open.contains("--token-file"),
         "{open}"
     );
     env.write("short", "secret");

@@ -189,7 +189,7 @@ fn write_1(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     if !others.is_empty() {
         let others = super::names::list(others);
         selection
-            .note(format!("not exported, because schema 1 holds only the wall time: {others}"));
+            .note(format!("not exported, because schema 1 contains only the wall time: {others}"));
     }
     let (mut names, mut results, mut left) = (Unique::default(), Vec::new(), 0);
     for &subject in &selection.subjects {

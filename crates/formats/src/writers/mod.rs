@@ -68,7 +68,7 @@ pub enum ExportError {
         there: String,
     },
     /// The format holds nothing of what was chosen.
-    #[error("{format} cannot hold any of this: {why}")]
+    #[error("{format} cannot contain any of this: {why}")]
     NothingFits {
         /// Name of the format.
         format: &'static str,
@@ -95,7 +95,7 @@ pub enum ExportError {
         higher: String,
     },
     /// There is more than the format can count.
-    #[error("{format} holds at most {most} {what}")]
+    #[error("{format} can contain at most {most} {what}")]
     TooLarge {
         /// Name of the format.
         format: &'static str,

@@ -182,8 +182,8 @@ impl<'a> Selection<'a> {
         let count = self.chosen_runs().filter(|run| run.parts.iter().any(is_own)).count();
         self.note_count(
             count,
-            "processes have a value of their own beside their iterations, and the format holds \
-             only one of the two",
+            "processes have a value of their own beside their iterations, and the format has \
+             room for only one of the two",
         );
     }
 

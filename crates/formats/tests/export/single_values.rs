@@ -192,7 +192,7 @@ fn what_cannot_be_exported_says_why() {
     let error = export(&record, "pyperf", &rate).unwrap_err().to_string();
     assert_eq!(
         error,
-        "pyperf cannot hold any of this: pyperf supports only seconds, bytes and plain numbers (BenchmarkScan/n=8 MB/s)"
+        "pyperf cannot contain any of this: pyperf supports only seconds, bytes and plain numbers (BenchmarkScan/n=8 MB/s)"
     );
     let error = export(&record, "hyperfine", &rate).unwrap_err().to_string();
     assert!(error.contains("only seconds"), "{error}");

@@ -188,8 +188,9 @@ fn warnings(
     let shared = topology.whole_cores(cpus).difference(cpus);
     if !shared.is_empty() {
         warnings.push(format!(
-            "CPU {shared} share cores with these CPUs and stay in use: what runs there slows a \
+            "these CPUs share cores with {}, where other programs may still run and slow a \
              measurement down. Reserve whole cores: --cpus {}",
+            shared.named(),
             cpus.union(&shared)
         ));
     }
@@ -201,8 +202,8 @@ fn warnings(
     });
     if let Some((level, whole, beside)) = shared {
         warnings.push(format!(
-            "{} share an L{level} cache with these CPUs and stay in use: what runs there displaces what a \
-             measured program keeps in it. Reserve all CPUs of a cache: --cpus {whole}",
+                        "these CPUs share an L{level} cache with {}, where other programs may still run and displace \
+             what a measured program keeps in it. Reserve all CPUs of a cache: --cpus {whole}",
             beside.named()
         ));
     }
@@ -245,8 +246,8 @@ fn partition(root: &SysRoot, cpus: &CpuSet) -> Option<String> {
         Reading::Value(isolated) if isolated.is_empty() => None,
         Reading::Value(isolated) => Some(format!(
             "{} {} already reserved by an isolated partition of control groups, which ends with a \
-             restart{}; whatever made it has to make it again, and cannot do so once \
-             isolcpus=domain has taken the CPUs",
+             restart{}; the program that made it cannot make it again once isolcpus=domain has \
+             taken the CPUs",
             isolated.named(),
             becalm_model::is_are(isolated.len()),
             if isolated == *cpus { "" } else { " and has other CPUs than these" }

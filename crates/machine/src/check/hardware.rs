@@ -62,7 +62,7 @@ fn clocksource(view: &View<'_>, checkup: &mut Checkup) {
          slower.",
         "a reading takes a microsecond or more instead of some 20 ns",
         "find out why the kernel gave up the TSC (`dmesg | grep -i clocksource`); firmware updates help, \
-         `tsc=reliable` only where it truly is",
+         `tsc=reliable` only if it really is",
     ));
 }
 

@@ -53,7 +53,7 @@ fn plan(planner: &mut Planner<'_>) {
     }
     if !control.as_deref().is_some_and(is_on) {
         let found = control.unwrap_or_else(|| "missing".to_owned());
-        let text = format!("{CONTROL} is {found}: there is nothing to switch off");
+        let text = format!("{CONTROL} is `{found}`: there is nothing to switch off");
         return planner.not_here(text);
     }
     if situation.cpus.difference(&second_threads(situation)).is_empty() {

@@ -1,4 +1,4 @@
-//! The highest rate that keeps an objective: the answer, how far the generator could be trusted, and every window.
+//! The highest rate that meets an objective: the answer, how far the generator could be trusted, and every window.
 
 use std::fmt::Write as _;
 
@@ -65,28 +65,31 @@ fn between(low: f64, high: f64, confidence: f64) -> String {
 fn answer(answer: &FindAnswer, objective: &Objective) -> String {
     match *answer {
         FindAnswer::Found { rate: found, low, high, confidence } => format!(
-            "{objective} is kept up to {} ({}).",
+            "{objective} is met up to {} ({}).",
             rate(found),
             between(low, high, confidence)
         ),
         FindAnswer::Unresolved { rate: found, low, high, confidence } => format!(
-            "Not resolved: {objective} is kept up to about {}, somewhere from {}. Give the search more --max-time.",
+            "Not resolved: {objective} is met up to about {}, somewhere from {}. Give the search more --max-time.",
             rate(found),
             between(low, high, confidence)
         ),
         FindAnswer::AtLeast { rate: found, limit, .. } => format!(
-            "{objective} is kept at {} at least; {}.",
+            "{objective} is met up to at least {}; {}.",
             rate(found),
             match limit {
                 FindLimit::Generator => "becalm could not send more",
-                FindLimit::Range => "no higher rate was to be searched",
+                FindLimit::Range => "the search does not go higher",
             }
         ),
         FindAnswer::Below { rate: lowest } => {
-            format!("{objective} is not kept even at {}, the lowest rate searched.", rate(lowest))
+            format!(
+                "{objective} is not met even at {}, the lowest rate of the search.",
+                rate(lowest)
+            )
         }
         FindAnswer::Nothing => {
-            "No window could be used, so nothing is known of the server.".to_owned()
+            "No window was valid, so nothing is known about the server.".to_owned()
         }
     }
 }
@@ -97,9 +100,9 @@ fn windows(document: &LoadFindDocument, style: &Style) -> Table {
     let name = q.map_or_else(|| "missed".to_owned(), percentile);
     let mut titles = vec!["p50".to_owned(), name];
     if q.is_some() {
-        titles.push("its interval".to_owned());
+        titles.push(format!("95{NBSP}%{NBSP}interval"));
     }
-    titles.extend(["missed it", "lag p99", "counts"].map(str::to_owned));
+    titles.extend(["missed", "lag p99", "counts"].map(str::to_owned));
     if q.is_none() {
         titles.remove(1);
     }
@@ -157,10 +160,10 @@ fn generator(document: &LoadFindDocument) -> Vec<String> {
     let mut text =
         format!("{windows} with {} in {}.", requests_of(requests), seconds(document.elapsed));
     if invalid > 0 {
-        let count = if invalid == 1 { "counts" } else { "count" };
+        let does = if invalid == 1 { "does" } else { "do" };
         let _ = write!(
             text,
-            " Of them {invalid} {count} for nothing, because the generator did not keep to the schedule."
+            " {invalid} of them {does} not count, because the generator did not keep to the schedule."
         );
     }
     all.push(text);

@@ -37,7 +37,7 @@ fn window(rate: f64, p99: f64, share: f64) -> FindWindow {
     }
 }
 
-/// A server of 1 ms that keeps 10 ms up to 773 requests in a second; one window was disturbed.
+/// A server of 1 ms that meets 10 ms up to 773 requests in a second; one window was disturbed.
 fn found() -> LoadFindDocument {
     let late = Distrust::LateGenerator { lag_p99: 0.03, limit: 0.001, waited: Some(0.2) };
     let disturbed = FindWindow {

@@ -194,7 +194,7 @@ fn times(document: &LoadRunDocument, style: &Style) -> Table {
     let means = all.iter().map(|latency| {
         Cell::from(latency.mean.map_or_else(|| "-".to_owned(), |mean| time(mean, style)))
     });
-    table.push([Cell::from("mean of the known")].into_iter().chain(means));
+    table.push([Cell::from("mean of answered")].into_iter().chain(means));
     table
 }
 
@@ -285,7 +285,7 @@ fn generator(document: &LoadRunDocument, style: &Style) -> String {
     }
     let _ = write!(
         text,
-        ". The gaps between requests vary by {:.2} times their mean, and {:.2} were scheduled.",
+        ". The gaps between requests vary by {:.2} times their mean; the schedule has {:.2}.",
         fidelity.gaps.actual_variation, fidelity.gaps.scheduled_variation
     );
     text

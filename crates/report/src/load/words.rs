@@ -1,4 +1,4 @@
-//! Why the figures of a load cannot be believed, and what to change: one sentence for each reason.
+//! Why a load is invalid, and what to change: one sentence for each reason.
 
 use becalm_model::load::Distrust;
 
@@ -47,8 +47,8 @@ pub fn distrust(reason: &Distrust) -> String {
             requests_of(*scheduled)
         ),
         Distrust::BusyPacer { share, limit } => format!(
-            "the thread that watches the due times used {} of its CPU, more than {}, so it could not be sure to be on \
-             time; ask for a lower --rate",
+            "the thread that watches the due times used {} of its CPU, more than {}, so it may have been \
+             late; ask for a lower --rate",
             percent(*share),
             percent(*limit)
         ),

@@ -63,9 +63,11 @@ pub(super) fn sentence(note: &GateNote) -> String {
             if *changes == 1 { "is" } else { "are" },
             if *changes == 1 { "it" } else { "them" },
         ),
-        N::BrokenOff { file, because } => format!("Broken off: {file}: {}.", interruption(because)),
+        N::BrokenOff { file, because } => {
+            format!("Interrupted: {file}: {}.", interruption(because))
+        }
         N::NotWhole { file, failure } => {
-            format!("Broken off: {file}: {failure}; the suite continued without it.")
+            format!("Interrupted: {file}: {failure}; the suite continued without it.")
         }
         N::SideCutOff { side, runs, of } => {
             let side = match side {
@@ -75,7 +77,7 @@ pub(super) fn sentence(note: &GateNote) -> String {
             format!("{side}: {}, so no result of it can pass", cut_off(*runs, *of))
         }
         N::CheckedOutMeasured { commit } => format!(
-            "what was measured is not {} itself but what the job has checked out, such as the merge of it",
+            "becalm measured what the job has checked out, such as a merge of {0}, and not {0} itself",
             short_commit(commit)
         ),
         N::OtherCommitMeasured { commit, measured } => format!(
@@ -127,7 +129,7 @@ pub(crate) fn reason(reason: &GateReason) -> String {
                 .to_owned()
         }
         R::OfItsLevel { resolves } => {
-            format!("what its level allows; this series resolves {}", percent(*resolves))
+            format!("usual for its level; this series resolves {}", percent(*resolves))
         }
         R::WorseThanLevel { at_least, newest: 1 } => {
             format!("at least {} worse than its level allows", percent(*at_least))
@@ -147,7 +149,7 @@ pub(crate) fn reason(reason: &GateReason) -> String {
             unresolved(*at_most, *newest, *values, *runs)
         }
         R::CutOff { runs, of } => cut_off(*runs, *of),
-        R::BrokenOff => "the measurement was broken off".to_owned(),
+        R::BrokenOff => "the measurement was interrupted".to_owned(),
         R::Doubted { reason: passes, because } => {
             format!("{}, but {}", self::reason(passes), self::reason(because))
         }
@@ -163,7 +165,7 @@ fn unresolved(
     let of =
         if newest > 1 { format!("the last {newest} values together: ") } else { String::new() };
     let at_most = at_most.map_or_else(
-        || "no largest change is known".to_owned(),
+        || "how much worse it may be is unknown".to_owned(),
         |at_most| format!("up to {} worse", percent(at_most)),
     );
     let more = |values: u64| match values {
@@ -173,11 +175,10 @@ fn unresolved(
     let settled = match (values, runs) {
         (None, None) => "this history cannot decide at such a margin".to_owned(),
         (Some(values), None) => format!("about {} of this commit would decide", more(values)),
-        (None, Some(runs)) => format!("about {runs} runs in this value would decide"),
-        (Some(values), Some(runs)) => format!(
-            "about {} of this commit, or {runs} runs in this one, would decide",
-            more(values)
-        ),
+        (None, Some(runs)) => format!("a value of about {runs} runs would decide"),
+        (Some(values), Some(runs)) => {
+            format!("about {} of this commit, or one of {runs} runs, would decide", more(values))
+        }
     };
     format!("{of}{at_most}; {settled}")
 }

@@ -17,7 +17,7 @@ pub(super) fn sentence(note: &ImportNote) -> String {
         ),
         N::QuantitiesDiffer { metric, one, another } => {
             format!(
-                "{metric} is in one file [{one}] and in another [{another}]: these are kept apart"
+                "{metric} is in one file [{one}] and in another [{another}]: these are kept separately"
             )
         }
         N::MetricLeftOut { metric } => format!(
@@ -102,9 +102,7 @@ fn known(what: ImportFact) -> &'static str {
             "criterion prints its slope, or the mean with flat sampling: it is shown here as the \
              mean"
         }
-        F::CriterionNames => {
-            "where benchmark.json is missing, the folder's name is used for the benchmark"
-        }
+        F::CriterionNames => "benchmarks without a benchmark.json are named after their folder",
         F::HyperfineOrder => {
             "hyperfine makes all runs of one command before those of the next, so drift of the \
              machine between them looks like a difference"

@@ -129,7 +129,7 @@ pub(super) fn sentence(limit: &PlacementLimit) -> String {
              the CPU they start on, so the subject gets one CPU"
         ),
         L::TooManyThreads { threads, cpus } => format!(
-            "{threads} threads share {}: no more CPUs were given, or may be used and are balanced by the scheduler",
+            "{threads} threads share {}: becalm may use no other CPUs among which the scheduler balances threads",
             cpus.named()
         ),
         L::ThreadsShareCores => {

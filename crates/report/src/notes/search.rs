@@ -91,7 +91,7 @@ pub(super) fn plan(note: &PlanNote) -> String {
             .to_owned(),
         PlanNote::RoughPilot { of_highest } => format!(
             "A plan from {of_highest} repetitions of the highest level is only a rough one; a \
-             pilot of 10 and more is better."
+             pilot of at least 10 is better."
         ),
     }
 }

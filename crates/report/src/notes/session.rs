@@ -84,7 +84,7 @@ pub(super) fn sentence(note: &SessionNote) -> String {
             "continued after its planned end at round {rounds}, when all of its error was spent: {SPENT}"
         ),
         N::ContinuedByAnotherPlan { rounds } => format!(
-            "continued by another plan after round {rounds}, when part of its error was spent on looks: {SPENT}"
+            "continued with another plan after round {rounds}, when part of its error was spent on looks: {SPENT}"
         ),
         N::OtherConditions { rounds, differing } => {
             let differing: Vec<String> = differing.iter().map(difference).collect();
@@ -116,8 +116,8 @@ pub(super) fn sentence(note: &SessionNote) -> String {
 
 fn few_beyond(metric: &str, beyond: u64, needed: u64, seconds: f64) -> String {
     format!(
-        "a run has {} beyond {metric}, and {needed} are needed for single ones not to decide where it lies: send the \
-         load for {} s, raise its rate, or decide on a lower quantile with --metric",
+        "a run has {} beyond {metric}; with fewer than {needed}, single requests decide where it lies: send the load \
+         for {} s, raise its rate, or decide on a lower quantile with --metric",
         counted(becalm_model::place(beyond as f64), "request"),
         seconds.ceil(),
     )
@@ -126,10 +126,10 @@ fn few_beyond(metric: &str, beyond: u64, needed: u64, seconds: f64) -> String {
 fn repeated(loads: usize, runs: usize, reason: &Distrust) -> String {
     let were = if loads == 1 { "was" } else { "were" };
     format!(
-        "beside the {} that {} used, {} {were} not believed and repeated: {}",
+        "{} {were} invalid and repeated, beside the {} that {} used: {}",
+        counted(loads, "load"),
         counted(runs, "run"),
         is_are(runs),
-        counted(loads, "load"),
         reason.in_words(),
     )
 }

@@ -25,7 +25,7 @@ pub fn web_benchmarks(document: &WebBenchmarksDocument, site: &Site) -> String {
         out.push_str(if document.search.is_empty() {
             "<p>There are none yet. <code>becalm history add FILE</code> adds a result.</p>\n"
         } else {
-            "<p>None has all of these words in its name, metric, branch or machine.</p>\n"
+            "<p>No benchmark has all of these words in its name, metric, branch or machine.</p>\n"
         });
     } else {
         let _ = writeln!(
@@ -60,7 +60,7 @@ fn search(document: &WebBenchmarksDocument, links: &Links<'_>) -> String {
         "<form method=\"get\" action=\"{}\" role=\"search\">\n\
          <label>Search <input type=\"search\" name=\"search\" maxlength=\"200\" value=\"{}\"></label>\n\
          <label class=\"check\"><input type=\"checkbox\" name=\"all\" value=\"yes\"{checked}> \
-         also beside the main metric</label>\n<button>Find</button>\n</form>\n",
+         all metrics, not only the main ones</label>\n<button>Find</button>\n</form>\n",
         links.to(At::Benchmarks { search: "", all: false, page: 1 }),
         escape::html(&clipped_to(&document.search, 200))
     )

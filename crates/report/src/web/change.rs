@@ -1,4 +1,4 @@
-//! One change as a reader judges it: how large, how sure, where, and how to look again.
+//! One change as a reader judges it: how large, how sure, where, and how to measure it again.
 
 use std::fmt::Write as _;
 
@@ -168,14 +168,12 @@ fn look_again(change: &WebChangeDocument, place: &ChangeInHistoryDocument) -> St
     let known = change.command.as_ref().map(|command| shell_line(command));
     let (command, hint) = match known.filter(|command| command.len() <= LONGEST_COMMAND) {
         Some(command) => (command, ""),
-        None => {
-            ("COMMAND".to_owned(), " Its record names no command: put yours in place of COMMAND.")
-        }
+        None => ("COMMAND".to_owned(), " The record has no command: replace COMMAND with yours."),
     };
     let command = escape::html(&command);
     let [after, until] = [after, until].map(|commit| escape::html(&commit));
     format!(
-        "<details><summary>Look again</summary>\n\
+        "<details><summary>Measure again</summary>\n\
          <p>Measure both ends, in turns:</p>\n<pre class=\"command\">becalm compare --rev {after} --rev {until} -- {command}</pre>\n\
          <p>Find the commit:</p>\n<pre class=\"command\">becalm bisect --good {after} --bad {until} -- {command}</pre>\n\
          <p class=\"quiet\">Add --build COMMAND if the program has to be built first.{hint}</p></details>\n"
@@ -196,7 +194,7 @@ fn form(place: &ChangeInHistoryDocument, links: &Links<'_>) -> String {
         "<details><summary>Decide</summary>\n<form method=\"post\" action=\"{action}\">\n\
          <input type=\"hidden\" name=\"token\" value=\"{}\">\n<input type=\"hidden\" name=\"seen\" value=\"{seen}\">\n\
          <label>Your name <input name=\"by\" maxlength=\"100\" autocomplete=\"name\" value=\"{}\"></label>\n\
-         <label>Reason, needed to dismiss it <input name=\"reason\" maxlength=\"1000\"></label>\n<p>",
+         <label>Reason (required to dismiss it) <input name=\"reason\" maxlength=\"1000\"></label>\n<p>",
         escape::html(&decisions.token),
         name(&decisions.by),
     );

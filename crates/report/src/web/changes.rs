@@ -74,10 +74,10 @@ fn empty(document: &WebChangesDocument) -> &'static str {
             "<p>The history is empty. <code>becalm history add FILE</code> adds a result.</p>\n"
         }
         (_, "open") => {
-            "<p>The level of every series is as it was, or somebody has decided about the change. A change can be \
+            "<p>No level has changed, except where you have decided about the change. A change can be \
              confirmed once three values are on a new level.</p>\n"
         }
-        _ => "<p>There are none.</p>\n",
+        _ => "<p>No change is in this state.</p>\n",
     }
 }
 
@@ -112,7 +112,7 @@ fn precision(acknowledged: usize, dismissed: usize) -> String {
     }
     let were = if dismissed == 1 { "was" } else { "were" };
     format!(
-        "<p class=\"quiet\">Of {} that somebody decided about, {dismissed} {were} dismissed ({}).</p>\n",
+        "<p class=\"quiet\">Of {} with a decision, {dismissed} {were} dismissed ({}).</p>\n",
         count(decided, "change"),
         percent(dismissed as f64 / decided as f64)
     )

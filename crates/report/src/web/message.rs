@@ -70,11 +70,11 @@ pub fn web_message_text(message: &WebMessage) -> String {
 fn words(message: &WebMessage) -> (&'static str, String) {
     use WebMessage as M;
     match message {
-        M::NotFound => ("Not found", "The history has nothing of this name or number.".to_owned()),
-        M::WrongMethod => ("Not possible", "This address takes no such request.".to_owned()),
+        M::NotFound => ("Not found", "The history has nothing with this name or number.".to_owned()),
+        M::WrongMethod => ("Not possible", "This address does not accept such a request.".to_owned()),
         M::BadRequest(why) => ("Bad request", sentence(why)),
         M::Pruned => {
-            ("The record was pruned", "Only the values of this entry are kept.".to_owned())
+            ("The record was pruned", "The history keeps only the values of this entry.".to_owned())
         }
         M::Unreadable(why) => ("The record cannot be read", sentence(why)),
         M::NoDatabase(why) => (
@@ -86,12 +86,12 @@ fn words(message: &WebMessage) -> (&'static str, String) {
         ),
         M::ForeignForm => (
             "Not decided",
-            "The form was not of this server as it runs now. Load the page again and decide there."
+            "The form is not from this server, or from before its last start. Load the page again and decide there."
                 .to_owned(),
         ),
         M::NoReason => (
             "Not decided",
-            "A change is dismissed with a reason. Go back and write one.".to_owned(),
+            "Dismissing a change needs a reason. Go back and write one.".to_owned(),
         ),
         M::Meanwhile { review, .. } => {
             let now = review.as_ref().map_or("open".to_owned(), |review| {
@@ -106,10 +106,10 @@ fn words(message: &WebMessage) -> (&'static str, String) {
                 format!("Your decision was not saved. The change is now {now}."),
             )
         }
-        M::NoToken => ("Token needed", "This server answers those who have its token.".to_owned()),
+        M::NoToken => ("Token needed", "This server answers only requests with its token.".to_owned()),
         M::UnknownHost => (
             "Unknown name",
-            "This server is not known by the name in the address; --host adds one.".to_owned(),
+            "This server does not answer to the name in the address; --host adds a name.".to_owned(),
         ),
         M::TooLarge => {
             ("Too large", "The request is larger than any that a page sends.".to_owned())

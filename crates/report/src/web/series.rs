@@ -46,13 +46,13 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
     }
     out.push_str(
         "<p class=\"quiet\">Each dot is the value of one entry and leads to its record. Lines are medians between \
-         confirmed changes, bands their 95 % intervals. A dashed line stands where the level changed; one \
-         marked pending may vanish again.</p>\n",
+         confirmed changes, bands their 95 % intervals. A dashed line marks a change of the level; a pending \
+         one may vanish again.</p>\n",
     );
     let by = document.by.as_str();
     out.push_str(&newer(document.part, |page| At::Series { id, by, page }, &links));
     if document.changes.is_empty() {
-        out.push_str("<h2>Changes</h2>\n<p>None: the level is as it was.</p>\n");
+        out.push_str("<h2>Changes</h2>\n<p>None: the level has not changed.</p>\n");
     } else {
         out.push_str("<h2>Changes</h2>\n");
         for change in document.changes.iter().rev() {

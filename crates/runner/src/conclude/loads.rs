@@ -1,4 +1,4 @@
-//! Loads of servers that were not believed, and repeated.
+//! Loads of servers that were invalid, and repeated.
 
 use std::collections::BTreeMap;
 

@@ -109,10 +109,10 @@ pub enum Ready {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ServerError {
     /// No port is free.
-    #[error("cannot find a free port: {0}")]
+    #[error("has no port to listen at: {0}")]
     NoPort(String),
     /// Somebody else listens where it should.
-    #[error("something else already listens at {url}")]
+    #[error("cannot be started: something else already listens at {url}")]
     Taken {
         /// Where.
         url: String,
@@ -146,17 +146,17 @@ pub enum ServerError {
         why: String,
     },
     /// Something that it started goes on.
-    #[error("left something behind that still listens at {url}")]
+    #[error("ended, but something that it started still listens at {url}")]
     StillThere {
         /// Where.
         url: String,
     },
     /// The generator could not be started.
-    #[error("cannot be loaded: {0}")]
+    #[error("cannot receive the load: {0}")]
     NotLoaded(String),
     /// The generator was not to be believed, again and again.
     #[error(
-        "the load was invalid in {invalid} of {all} runs, so nothing can be said about the server: {}",
+        "cannot be judged, because the load was invalid in {invalid} of {all} runs: {}",
         reason.in_words()
     )]
     NotBelieved {

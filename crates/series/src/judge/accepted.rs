@@ -15,7 +15,7 @@ use crate::follow::{Followed, rose};
 /// Confidence at which a level is another one than the accepted one.
 pub(super) const CONFIDENCE: f64 = 0.95;
 
-/// Values of each side that a level is told from, at most.
+/// Most values on each side from which a level is estimated.
 pub(super) const REACH: usize = 100;
 
 /// What is accepted of a series.

@@ -30,19 +30,17 @@ pub enum ServerTermsError {
     #[error(transparent)]
     Request(#[from] RequestError),
     /// A port is chosen of which a server does not hear.
-    #[error(
-        "--url has a {{port}}, and `{0}` has none, so it does not learn which port it is to have"
-    )]
+    #[error("--url contains {{port}}, but `{0}` does not, so the server cannot know its port")]
     UnusedPort(String),
     /// Something that is about programs that end.
-    #[error("{0} cannot be combined with --load: a server is loaded until becalm stops it")]
+    #[error("{0} cannot be combined with --load: a server runs until becalm stops it")]
     NotForServers(&'static str),
     /// Something that is about servers alone.
     #[error("{0} needs --load")]
     OnlyForServers(&'static str),
 }
 
-/// Returns what is done with a server of these terms. `command` is that of the subject; a URL means one that runs already.
+/// Returns what is done with a server of these terms. `command` is that of the subject; a URL means a running server.
 pub(crate) fn serving(
     terms: &ServerTerms,
     command: &[String],

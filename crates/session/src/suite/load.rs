@@ -38,7 +38,7 @@ pub enum LoadTextError {
     },
     /// There is no file with loads.
     #[error(
-        "`{0}` is neither a rate nor a setting, and there is no becalm.toml here or above with a load of this name"
+        "`{0}` is neither a rate nor a setting, and no becalm.toml here or above has a load of this name"
     )]
     NoFile(String),
     /// The file cannot be read.
@@ -66,7 +66,7 @@ pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<SuiteLoad, L
         let unknown = || {
             let names: Vec<&str> = loads.keys().map(String::as_str).collect();
             let known = if names.is_empty() {
-                format!("[load.{text}] with a rate makes one")
+                format!("add [load.{text}] with a rate")
             } else {
                 did_you_mean(text, &names)
             };

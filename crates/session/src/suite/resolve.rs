@@ -113,7 +113,7 @@ impl<'a> Table<'a> {
         let main = [SuiteMetric::named(MAIN_METRIC)];
         let kind = match (&self.says.load, &self.says.harness) {
             (Some(_), Some(_)) => {
-                return Err(self.wrong("load", "a program of a harness is no server"));
+                return Err(self.wrong("load", "a program of a harness is not a server"));
             }
             (Some(_), None) => Kind::Server,
             (None, Some(_)) => Kind::Harness,

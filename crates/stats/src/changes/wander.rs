@@ -76,7 +76,7 @@ const YOUNG: (f64, f64) = (95.0, 110.0);
 /// Values by which the variance is known less well than it seems.
 const LOST: f64 = 1.5;
 
-/// Least share of what is left without a step that is thought to be left with it: beyond it are rounding errors.
+/// Least share of the residual without a step that may remain with it: a smaller one is a rounding error.
 const LEAST_LEFT: f64 = 1e-9;
 
 type Each = [f64; COUNT];

@@ -29,7 +29,7 @@ const LIFE: Duration = Duration::from_secs(60);
 /// After this time it ends at once: whoever reads that slowly is not there.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// How long a server that was told to stop finishes answers.
+/// How long a server that is stopping may take to finish its answers.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Bytes of the head of a request.
@@ -38,7 +38,7 @@ const HEAD_BYTES: usize = 16 << 10;
 /// Fields of the head of a request.
 const HEAD_FIELDS: usize = 64;
 
-/// Accepts connections until the server is told to stop, and waits for the last answers.
+/// Accepts connections until the server has to stop, and waits for the last answers.
 pub(super) async fn accept(
     listener: TcpListener,
     service: Arc<Service>,

@@ -65,7 +65,7 @@ impl Counters {
             state("acknowledged", counts.acknowledged),
             state("dismissed", counts.dismissed),
         ];
-        metric("changes", "gauge", "Changes by what was decided about them", &states);
+        metric("changes", "gauge", "Changes by the decision about them", &states);
         let worse = plain(counts.open_regressions);
         metric(
             "open_regressions",

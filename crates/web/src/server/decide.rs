@@ -35,7 +35,7 @@ impl Asked {
             Some("open") => None,
             Some(bits) => {
                 let bits = u64::from_str_radix(bits, 16)
-                    .map_err(|_| bad("`seen` is not what a page has"))?;
+                    .map_err(|_| bad("`seen` is not a value from a page"))?;
                 Some(f64::from_bits(bits))
             }
             None => return Err(bad("`seen` is missing")),
@@ -48,7 +48,7 @@ impl Asked {
                 Some(Decision::Dismissed { reason: reason.ok_or(WebMessage::NoReason)? })
             }
             Some("reopen") => None,
-            _ => return Err(bad("`decision` is acknowledge, dismiss or reopen")),
+            _ => return Err(bad("`decision` must be acknowledge, dismiss or reopen")),
         };
         let named = one_line(value(form, "by").unwrap_or_default(), NAME);
         let by = if named.is_empty() { one_line(who, NAME) } else { named };

@@ -207,7 +207,7 @@ impl Service {
         let kind =
             headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("application/x-www-form-urlencoded") {
-            return Err(WebMessage::BadRequest("a decision is a form".to_owned()));
+            return Err(WebMessage::BadRequest("a decision must be sent as a form".to_owned()));
         }
         if !is_same_origin(headers) {
             return Err(WebMessage::ForeignForm);
@@ -393,14 +393,14 @@ impl Wanted {
     fn page(&self) -> Result<usize, WebMessage> {
         let Some(text) = value(&self.query, "page") else { return Ok(1) };
         let page = text.parse().ok().filter(|page| *page > 0);
-        page.ok_or_else(|| WebMessage::BadRequest("`page` is a number from 1 on".to_owned()))
+        page.ok_or_else(|| WebMessage::BadRequest("`page` must be a number from 1 on".to_owned()))
     }
 
     fn by(&self) -> Result<By, WebMessage> {
         match value(&self.query, "by") {
             None | Some("order") => Ok(By::Order),
             Some("time") => Ok(By::Time),
-            Some(_) => Err(WebMessage::BadRequest("`by` is order or time".to_owned())),
+            Some(_) => Err(WebMessage::BadRequest("`by` must be order or time".to_owned())),
         }
     }
 
@@ -408,7 +408,9 @@ impl Wanted {
         const STATES: [&str; 4] = ["open", "acknowledged", "dismissed", "all"];
         let given = value(&self.query, "state").unwrap_or("open");
         STATES.into_iter().find(|state| *state == given).ok_or_else(|| {
-            WebMessage::BadRequest("`state` is open, acknowledged, dismissed or all".to_owned())
+            WebMessage::BadRequest(
+                "`state` must be open, acknowledged, dismissed or all".to_owned(),
+            )
         })
     }
 }

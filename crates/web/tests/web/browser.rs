@@ -209,7 +209,7 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
         "Entries",
         "By entry",
         "By time",
-        "Look again",
+        "Measure again",
         "Decide",
     ];
     let found: Vec<&str> =

@@ -25,8 +25,8 @@ use crate::ui::Ui;
 /// Show where the level of results changed over time
 ///
 /// A change is confirmed when at least three points are on a new level and are beyond chance for a series that is
-/// tested after every run; it then keeps its place. Newer suspects are pending. Where a series gets noisier or quieter
-/// around its level is listed separately. Without --series becalm examines the series of the history and keeps its
+/// tested after every run; it then keeps its place. Newer suspects are pending. Series that get noisier or quieter
+/// around their level are listed separately. Without --series becalm examines the series of the history and keeps its
 /// findings there. Exit code 3: the series of the file has too few values to confirm a change.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

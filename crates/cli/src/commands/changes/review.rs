@@ -20,7 +20,7 @@ pub(super) enum Command {
         #[command(flatten)]
         about: About,
         /// Every open change for the worse of the history, confirmed or not
-        #[arg(long, conflicts_with = "changes", required_unless_present = "changes")]
+        #[arg(long, conflicts_with = "changes")]
         all: bool,
         /// Why
         #[arg(long, value_name = "TEXT")]
@@ -70,7 +70,7 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
         _ => about.changes.clone(),
     };
     if changes.is_empty() && !matches!(command, Command::Acknowledge { all: true, .. }) {
-        return Err(CommandError::usage("no change is named")
+        return Err(CommandError::usage("the command names no change")
             .hint("`becalm changes` lists them with their ids, such as 3@120"));
     }
     for change in &changes {

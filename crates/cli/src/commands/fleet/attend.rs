@@ -146,7 +146,9 @@ pub(super) fn tell(event: &FleetEvent<'_>, keeper: Option<&kept::Keeper>, ui: &U
         }
         FleetEvent::Few { found, wanted } => {
             let found = counted(*found, "machine");
-            ui.warn(format!("the cluster has {found} for this fleet, and {wanted} were asked for"));
+            ui.warn(format!(
+                "the cluster has {found} for this fleet, but the fleet needs {wanted}"
+            ));
         }
         FleetEvent::Refused(error) => {
             ui.say(format!("{error}; becalm tries again as jobs end"));

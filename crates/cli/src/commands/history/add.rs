@@ -44,7 +44,7 @@ pub(crate) struct Args {
     /// file]
     #[arg(long, value_name = "TIME", value_parser = moment)]
     time: Option<f64>,
-    /// Whether whole records are kept beside their values [default: keep; drop for a folder of ASV
+    /// Whether to keep whole records beside their values [default: keep; drop for a folder of ASV
     /// results of more than 64 MiB]
     #[arg(long, value_name = "WHETHER", value_enum, hide_possible_values = true)]
     records: Option<Records>,

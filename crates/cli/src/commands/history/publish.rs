@@ -14,10 +14,10 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-/// Write the pages of `becalm serve` as files, for GitHub or GitLab Pages, or to be opened from disk
+/// Write the pages of `becalm serve` as files, for GitHub or GitLab Pages, or to open from disk
 ///
-/// Files of an earlier time in the folder are overwritten; those of entries and series that are
-/// gone stay.
+/// becalm overwrites files that an earlier publication left in the folder, but leaves those of
+/// entries and series that no longer exist.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The folder; becalm creates it if it does not exist

@@ -16,8 +16,8 @@ use crate::ui::Ui;
 /// Show an entry of the history: its commit, its machine, and its whole record
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The number of the entry, the beginning of a commit id, or a tag; of several entries, the last
-    /// is shown
+    /// The number of the entry, the beginning of a commit id, or a tag; if several entries match,
+    /// becalm shows the last
     #[arg(value_name = "ENTRY", value_parser = NonEmptyStringValueParser::new())]
     entry: String,
     #[command(flatten)]

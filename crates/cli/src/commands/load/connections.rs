@@ -11,7 +11,7 @@ use crate::error::CommandError;
 /// Flags about connections.
 #[derive(Debug, clap::Args)]
 pub(super) struct ConnectionFlags {
-    /// Most connections at the same time; becalm opens them on demand
+    /// Largest number of connections at the same time; becalm opens them on demand
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000), help_heading = "Connections")]
     pub(super) connections: u32,
 
@@ -27,7 +27,7 @@ pub(super) struct ConnectionFlags {
     #[arg(long, conflicts_with = "new_connections", help_heading = "Connections")]
     pub(super) http2: bool,
 
-    /// Most requests at the same time on one connection of HTTP/2
+    /// Largest number of requests at the same time on one HTTP/2 connection
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000), help_heading = "Connections")]
     pub(super) streams: u32,
 

@@ -1,4 +1,4 @@
-//! `becalm load --find`: the highest rate that keeps an objective.
+//! `becalm load --find`: the highest rate that meets an objective.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

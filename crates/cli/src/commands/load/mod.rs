@@ -45,11 +45,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find"])]
     rate: Option<Rates>,
 
-    /// Length of the schedule: for how long requests are due
+    /// Length of the schedule: how long becalm sends requests
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     duration: Duration,
 
-    /// How requests follow each other: at random, as independent users come, or evenly
+    /// How requests follow each other: at random, as independent users arrive, or evenly
     #[arg(long, value_enum, default_value_t = ArrivalsFlag::Poisson)]
     arrivals: ArrivalsFlag,
 
@@ -93,7 +93,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "OBJECTIVE")]
     objective: Vec<Objective>,
 
-    /// Find the highest rate that keeps this objective, such as 'p99 < 20ms'; --rate 100..5000 is the
+    /// Find the highest rate that meets this objective, such as 'p99 < 20ms'; --rate 100..5000 is the
     /// range that is searched
     #[arg(long, value_name = "OBJECTIVE", conflicts_with_all = ["replay", "duration", "objective", "export_hdr", "export_csv"])]
     find: Option<Objective>,

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// Address to listen at; with any but a loopback address, other machines can reach the server
+    /// Address to listen on; with any but a loopback address, other machines can reach the server
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     address: IpAddr,
 

@@ -93,7 +93,7 @@ pub(super) const REWORDED: [(&str, &str); 86] = [
     ),
     (
         " of the highest level is a rough one; 10 and more make a better pilot",
-        " repetitions of the highest level is only a rough one; a pilot of 10 and more is better",
+        " repetitions of the highest level is only a rough one; a pilot of at least 10 is better",
     ),
     (
         "; if the change is wanted, say so with `becalm changes acknowledge ",

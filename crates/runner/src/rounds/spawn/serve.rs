@@ -27,10 +27,10 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How long what a server started may still be there after it was killed.
 const LINGERING: Duration = Duration::from_secs(3);
 
-/// Runs that were not believed, one after the other, after which it is no use to try again.
+/// Runs in a row with an invalid load, after which another try is of no use.
 const MOST_IN_A_ROW: usize = 5;
 
-/// Runs of the session that were not believed, more than those that were.
+/// By how many the runs of the session with an invalid load may outnumber the valid ones.
 const MOST_MORE: u32 = 5;
 
 /// Servers of a session.
@@ -38,9 +38,9 @@ const MOST_MORE: u32 = 5;
 pub(super) struct Servers {
     /// Those that stay, by subject.
     kept: Vec<(usize, Server)>,
-    /// Why the latest load is not believed; empty if it is.
+    /// Why the latest load is invalid; empty if it is valid.
     distrust: Vec<Distrust>,
-    /// Runs that were believed.
+    /// Runs with a valid load.
     believed: u32,
     /// Runs that were not.
     not_believed: u32,
@@ -253,7 +253,7 @@ impl Spawn<'_> {
         }
     }
 
-    /// Stops a server. That it ends as it is told to is no failure, however it says so.
+    /// Stops a server. Its exit code does not count: it ends because it was asked to.
     fn stop_server(&self, subject: usize, server: Server) -> Result<Finished, RunError> {
         server.running.ask_to_end(GRACE);
         let finished = self.finish_running(subject, server.running)?;
