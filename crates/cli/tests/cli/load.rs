@@ -120,7 +120,7 @@ fn a_search_answers_or_says_why_it_does_not_and_every_window_is_in_its_document(
         &server.url,
         "p50<1h --rate 20..80 --max-time 8s --export-html f.html --export-markdown f.md --export-json f.json",
     );
-    // Everything is kept, so the highest rate is that of the range, or that of a generator without a CPU.
+    // Every rate meets it, so the highest rate is that of the range, or that of a generator without a CPU.
     let answer = document["answer"]["kind"].as_str().unwrap();
     assert!(["at_least", "unresolved", "nothing"].contains(&answer), "{document}");
     assert_eq!(code, if answer == "nothing" { 4 } else { 3 });

@@ -79,7 +79,7 @@ fn what_cannot_be_served_is_said_at_once() {
     );
     env.write("short", "secret");
     let short = env.run(["serve", "--token-file", "short"]).exits_with(2).stderr;
-    assert!(short.contains("fewer than 16 letters"), "{short}");
+    assert!(short.contains("fewer than 16 characters"), "{short}");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let at = taken.local_addr().unwrap().to_string();
     let taken = env.run(["serve", "--listen", &at]).exits_with(4).stderr;

@@ -110,7 +110,7 @@ fn the_interface_for_programs_answers_with_the_documents_of_the_pages() {
     let missing = get(&server, "/api/series/999");
     assert_eq!(missing.status, 404);
     let error: Value = serde_json::from_str(&missing.body).unwrap();
-    assert_eq!(error["error"], "Not found: The history has nothing of this name or number.");
+    assert_eq!(error["error"], "Not found: The history has nothing with this name or number.");
 }
 
 #[test]
