@@ -68,7 +68,7 @@ fn spectrum(document: &LoadRunDocument) -> Option<Svg> {
     let mut svg = Svg::new(
         "load-spectrum",
         "Percentiles of response, service and lag",
-        "Times over percentiles on a scale that gives every further nine the same room. The numbers are in the table.",
+        "Times by percentile, on a scale that gives every further nine the same width. The numbers are in the table.",
         HEIGHT,
     );
     let frame = Frame::new(84.0, HEIGHT);
