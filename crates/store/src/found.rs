@@ -1,6 +1,7 @@
 //! What a history says of its series, what was found in them, and what is to be taken away.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use becalm_model::history::{EntryId, Point, Review, SeriesId, StoredChange};
 
@@ -41,6 +42,52 @@ impl Stamp {
     pub fn has_points_of(&self, other: &Self) -> bool {
         (self.entries, self.numbers) == (other.entries, other.numbers)
     }
+}
+
+/// A branch on a machine, which together have series of their own, and how it stands: equal groups have equal points.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// The branch; empty if it is unknown.
+    pub branch: String,
+    /// The machine, as far as it splits series.
+    pub fingerprint: String,
+    /// Of its entries: how many, the last number, and the sum of the numbers.
+    pub(crate) entries: [i64; 3],
+    /// The same of its series.
+    pub(crate) series: [i64; 3],
+}
+
+impl Group {
+    /// Says whether it has what it had at an earlier moment, with the same series, and beside that these entries alone.
+    pub fn only_grew_since(&self, before: &Self, by: &[Moment]) -> bool {
+        let [n, _, total] = before.entries;
+        let came: i64 = by.iter().map(|moment| moment.entry.0).sum();
+        let grown = [n + i64::try_from(by.len()).unwrap_or(i64::MAX), total + came];
+        self.series == before.series && [self.entries[0], self.entries[2]] == grown
+    }
+
+    /// Says whether these are all of its entries.
+    pub fn has_entries(&self, all: &[Moment]) -> bool {
+        let n = i64::try_from(all.len()).unwrap_or(i64::MAX);
+        let total: i64 = all.iter().map(|moment| moment.entry.0).sum();
+        [self.entries[0], self.entries[2]] == [n, total]
+    }
+
+    /// Returns the number of its last entry.
+    pub fn last(&self) -> EntryId {
+        EntryId(self.entries[1])
+    }
+}
+
+/// Where an entry is in time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moment {
+    /// The entry.
+    pub entry: EntryId,
+    /// Its place in time, in seconds since the Unix epoch.
+    pub at: f64,
+    /// Its commit, where that is known.
+    pub commit: Option<Arc<str>>,
 }
 
 /// One value of an entry.

@@ -19,13 +19,17 @@ mod packed;
 mod place;
 mod postgres;
 mod sqlite;
+mod token;
 mod value;
 
 pub use content::content;
 pub use error::StoreError;
 pub use facts::{ANNOTATE, SETTINGS, SPLIT, fact, facts, fingerprint};
 pub use filter::{EntryFilter, SeriesFilter};
-pub use found::{Decided, DetectorState, EntryValue, Found, Moved, Prune, Seen, Snapshot, Stamp};
+pub use found::{
+    Decided, DetectorState, EntryValue, Found, Group, Moment, Moved, Prune, Seen, Snapshot, Stamp,
+};
 pub use history::{Store, open};
 pub use new_entry::{Added, NewEntry, NewPoint, Origin};
 pub use place::{Access, HistoryLocation};
+pub use token::{RIGHTS, Right, RightError, Token};

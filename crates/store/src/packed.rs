@@ -70,6 +70,67 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<PackedPoint>> {
     }
 }
 
+/// Hands on the points of these series alone, each with its place among them; `None` where the bytes are nothing that
+/// becalm writes. `wanted` rises. Of a row of thousands of series, a few are found in a fraction of the time that all take.
+pub(crate) fn pick(
+    bytes: &[u8],
+    wanted: &[i64],
+    mut take: impl FnMut(usize, PackedPoint),
+) -> Option<()> {
+    let Some(bytes) = bytes.strip_prefix(&MARK) else {
+        let mut next = 0;
+        for point in rows(bytes)? {
+            while wanted.get(next).is_some_and(|series| *series < point.series) {
+                next += 1;
+            }
+            if wanted.get(next) == Some(&point.series) {
+                take(next, point);
+            }
+        }
+        return Some(());
+    };
+    let mut rest = Rest(bytes);
+    let count = usize::try_from(u32::from_le_bytes(rest.take()?)).ok()?;
+    // Where each is in the row, and among those that are wanted.
+    let mut found: Vec<(usize, usize, PackedPoint)> = Vec::new();
+    let (mut series, mut next) = (0_i64, 0);
+    for at in 0..count {
+        series = series.checked_add(i64::try_from(rest.number()?).ok()?)?;
+        while wanted.get(next).is_some_and(|one| *one < series) {
+            next += 1;
+        }
+        if wanted.get(next) == Some(&series) {
+            found.push((at, next, PackedPoint { series, value: 0.0, error: None, runs: 0 }));
+        }
+    }
+    let mut here = found.iter_mut().peekable();
+    for at in 0..count {
+        let runs = u32::try_from(rest.number()?).ok()?;
+        if let Some((_, _, point)) = here.next_if(|(place, ..)| *place == at) {
+            point.runs = runs;
+        }
+    }
+    let (bits, after) = rest.0.split_at_checked(count.div_ceil(8))?;
+    let (values, errors) = after.as_chunks::<8>().0.split_at_checked(count)?;
+    let known = |until: usize| -> usize {
+        let whole: u32 = bits[..until / 8].iter().map(|bits| bits.count_ones()).sum();
+        let last =
+            bits.get(until / 8).map_or(0, |bits| (bits & ((1 << (until % 8)) - 1)).count_ones());
+        whole as usize + last as usize
+    };
+    if after.len() != 8 * (count + known(count)) {
+        return None;
+    }
+    for (at, place, mut point) in found {
+        point.value = f64::from_le_bytes(values[at]);
+        if bits[at / 8] >> (at % 8) & 1 == 1 {
+            point.error = Some(f64::from_le_bytes(*errors.get(known(at))?));
+        }
+        take(place, point);
+    }
+    Some(())
+}
+
 fn columns(bytes: &[u8]) -> Option<Vec<PackedPoint>> {
     let mut rest = Rest(bytes);
     let count = usize::try_from(u32::from_le_bytes(rest.take()?)).ok()?;
@@ -150,10 +211,23 @@ mod tests {
             .collect();
         let bytes = pack(all.iter().rev().copied().collect());
         assert_eq!(unpack(&bytes), Some(all));
+        let picked = |bytes: &[u8], wanted: &[i64]| {
+            let mut found = Vec::new();
+            pick(bytes, wanted, |place, point| found.push((place, point))).map(|()| found)
+        };
+        for wanted in [&[][..], &[90], &[1, 90, 91, 180, 1 << 40, 1 << 41], &[270, 900, 1710]] {
+            let of_all = unpack(&bytes)
+                .unwrap()
+                .into_iter()
+                .filter_map(|point| Some((wanted.binary_search(&point.series).ok()?, point)));
+            assert_eq!(picked(&bytes, wanted), Some(of_all.collect()), "{wanted:?}");
+        }
         for end in 8..bytes.len() {
             assert_eq!(unpack(&bytes[..end]), None, "{end}");
+            assert_eq!(picked(&bytes[..end], &[90]), None, "{end}");
         }
-        assert_eq!(unpack(&[&bytes[..], &[0]].concat()), None);
+        let longer = [&bytes[..], &[0]].concat();
+        assert_eq!((unpack(&longer), picked(&longer, &[90])), (None, None));
         assert_eq!(unpack(&pack(Vec::new())), Some(Vec::new()));
     }
 
@@ -167,6 +241,9 @@ mod tests {
             bytes.extend(u32::MAX.to_le_bytes());
         }
         assert_eq!(unpack(&bytes), Some(vec![point(3, Some(0.1)), point(1 << 40, None)]));
+        let mut found = Vec::new();
+        pick(&bytes, &[2, 3, 4], |place, point| found.push((place, point))).unwrap();
+        assert_eq!(found, [(1, point(3, Some(0.1)))]);
         assert_eq!(unpack(&bytes[1..]), None);
         assert_eq!(unpack(&[]), Some(Vec::new()));
     }

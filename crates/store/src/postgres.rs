@@ -19,6 +19,7 @@ use crate::value::{Row, Value};
 const MIGRATIONS: &[&str] = &[
     include_str!("../migrations/postgres/0001.sql"),
     include_str!("../migrations/postgres/0002.sql"),
+    include_str!("../migrations/postgres/0003.sql"),
 ];
 
 /// How long a server is waited for.

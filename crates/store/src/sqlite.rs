@@ -17,8 +17,11 @@ use crate::value::{Row, Value};
 /// How long another writer is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-const MIGRATIONS: &[&str] =
-    &[include_str!("../migrations/sqlite/0001.sql"), include_str!("../migrations/sqlite/0002.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("../migrations/sqlite/0001.sql"),
+    include_str!("../migrations/sqlite/0002.sql"),
+    include_str!("../migrations/sqlite/0003.sql"),
+];
 
 /// Marks a file as a history of becalm, for `file` and for ourselves: "becm".
 const APPLICATION: i64 = 0x6265_636d;

@@ -6,6 +6,7 @@ mod changes;
 mod grouping;
 mod pruning;
 mod reading;
+mod tokens;
 
 use becalm_model::history::{
     Entry, EntryId, Point, Pruned, Review, Series, SeriesId, StoredChange,
@@ -14,11 +15,12 @@ use becalm_model::history::{
 use crate::database::{Database, Purpose, READABLE, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
-use crate::found::{Decided, EntryValue, Found, Prune, Seen, Snapshot, Stamp};
+use crate::found::{Decided, EntryValue, Found, Group, Moment, Prune, Seen, Snapshot, Stamp};
 use crate::new_entry::{Added, NewEntry};
 use crate::place::{Access, HistoryLocation};
 use crate::postgres::Postgres;
 use crate::sqlite::Sqlite;
+use crate::token::Token;
 use crate::value::Row;
 
 /// An open history. What a method that writes has returned from is on disk; one that fails has changed nothing.
@@ -113,7 +115,26 @@ impl Store {
 
     /// Returns the values of one entry, by rising series.
     pub fn values(&mut self, entry: EntryId) -> Result<Vec<EntryValue>, StoreError> {
-        reading::values(&mut *self.database, entry)
+        let found = reading::values_of(&mut *self.database, &[entry])?;
+        Ok(found.into_iter().flat_map(|(_, values)| values).collect())
+    }
+
+    /// Returns the values of several entries, by rising number of the entry and rising series. One that is not there has none.
+    pub fn values_of(
+        &mut self,
+        entries: &[EntryId],
+    ) -> Result<Vec<(EntryId, Vec<EntryValue>)>, StoreError> {
+        reading::values_of(&mut *self.database, entries)
+    }
+
+    /// Returns the branches on machines that have series, and how each stands.
+    pub fn groups(&mut self) -> Result<Vec<Group>, StoreError> {
+        reading::groups(&mut *self.database)
+    }
+
+    /// Returns where the entries of a branch on a machine are in time, in that order, of those with numbers above `after`.
+    pub fn moments(&mut self, group: &Group, after: EntryId) -> Result<Vec<Moment>, StoreError> {
+        reading::moments(&mut *self.database, &group.branch, &group.fingerprint, after.0)
     }
 
     /// Returns how the history stands, without reading any of it.
@@ -130,14 +151,19 @@ impl Store {
     /// every series asked for.
     pub fn snapshot(&mut self, series: &[SeriesId]) -> Result<Snapshot, StoreError> {
         self.reading(|database| {
-            Ok(Snapshot {
-                points: reading::points(database, series, None)?,
-                changes: changes::of(database, series)?,
-                detectors: changes::detectors(database, series)?,
-                reviews: changes::reviews(database, series)?,
-                seen: reading::seen(database, series)?,
-            })
+            let points = reading::points(database, series, None)?;
+            snapshot(database, series, points)
         })
+    }
+
+    /// Makes a snapshot of series whose points are known already, one list for each. Whoever gives those of another moment
+    /// gets findings of them, which [`Self::put_changes`] is not to be given.
+    pub fn snapshot_of(
+        &mut self,
+        series: &[SeriesId],
+        points: Vec<Vec<Point>>,
+    ) -> Result<Snapshot, StoreError> {
+        self.reading(|database| snapshot(database, series, points))
     }
 
     /// Replaces the changes and the state of the detector of each of these series, all together or none; says
@@ -184,6 +210,21 @@ impl Store {
         Ok(pruned)
     }
 
+    /// Returns the tokens in the order in which they were made, with those that were revoked.
+    pub fn tokens(&mut self) -> Result<Vec<Token>, StoreError> {
+        tokens::tokens(&mut *self.database)
+    }
+
+    /// Keeps a new token; says whether it did. It does not if one that counts has the same name.
+    pub fn add_token(&mut self, token: &Token) -> Result<bool, StoreError> {
+        self.writing(|database| tokens::add(database, token))
+    }
+
+    /// Revokes the token of this name at this time, in seconds since the Unix epoch; says whether there was one that counted.
+    pub fn revoke_token(&mut self, name: &str, now: f64) -> Result<bool, StoreError> {
+        self.writing(|database| tokens::revoke(database, name, now))
+    }
+
     /// Returns the names of the facts that split series.
     pub fn split(&mut self) -> Result<Vec<String>, StoreError> {
         grouping::split(&mut *self.database)
@@ -194,6 +235,21 @@ impl Store {
     pub fn regroup(&mut self, split: &[String]) -> Result<usize, StoreError> {
         self.writing(|database| grouping::regroup(database, split))
     }
+}
+
+/// Returns what there is of series beside their points.
+fn snapshot(
+    database: &mut dyn Database,
+    series: &[SeriesId],
+    points: Vec<Vec<Point>>,
+) -> Result<Snapshot, StoreError> {
+    Ok(Snapshot {
+        points,
+        changes: changes::of(database, series)?,
+        detectors: changes::detectors(database, series)?,
+        reviews: changes::reviews(database, series)?,
+        seen: reading::seen(database, series)?,
+    })
 }
 
 /// Makes an error of a row that becalm did not write.

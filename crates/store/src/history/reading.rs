@@ -11,8 +11,8 @@ use super::{all, damaged};
 use crate::database::{Database, list};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
-use crate::found::{EntryValue, Seen, Stamp};
-use crate::packed::{PackedPoint, unpack};
+use crate::found::{EntryValue, Group, Moment, Seen, Stamp};
+use crate::packed::{PackedPoint, pick, unpack};
 use crate::value::{Row, Value};
 
 const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty, tags, facts, fingerprint, \
@@ -136,10 +136,10 @@ pub(super) fn series(
     series.retain(|one| filter.takes(one));
     // Databases differ in how they compare texts.
     series.sort_by(|a, b| {
-        let key = |one: &Series| {
-            let key = one.key.clone();
-            (key.benchmark, key.metric, key.parameters, key.branch, key.fingerprint, one.id)
-        };
+        fn key(one: &Series) -> (&str, &str, &[(String, String)], &str, &str, SeriesId) {
+            let SeriesKey { benchmark, metric, parameters, branch, fingerprint, .. } = &one.key;
+            (benchmark, metric, parameters, branch, fingerprint, one.id)
+        }
         key(a).cmp(&key(b))
     });
     Ok(series)
@@ -192,27 +192,16 @@ pub(super) fn points(
     )?;
     let mut of_series: Vec<Vec<Point>> = ids.iter().map(|_| Vec::new()).collect();
     for row in &rows {
-        let read = || Some((EntryId(row.int(0)?), row.real(1)?, unpack(row.blob(3)?)?));
-        let Some((entry, at, points)) = read() else { return Err(damaged(database, "points")) };
         let commit: Option<Arc<str>> = row.text(2).map(Arc::from);
-        // Both are sorted by series.
-        let mut next = 0;
-        for point in points {
-            while ids.get(next).is_some_and(|id| *id < point.series) {
-                next += 1;
-            }
-            match ids.get(next) {
-                None => break,
-                Some(id) if *id > point.series => {}
-                Some(_) => of_series[next].push(Point {
-                    entry,
-                    at,
-                    value: point.value,
-                    error: point.error,
-                    runs: point.runs,
-                    commit: commit.clone(),
-                }),
-            }
+        let mut read = || {
+            let (entry, at) = (EntryId(row.int(0)?), row.real(1)?);
+            pick(row.blob(3)?, &ids, |place, PackedPoint { value, error, runs, .. }| {
+                let commit = commit.clone();
+                of_series[place].push(Point { entry, at, value, error, runs, commit });
+            })
+        };
+        if read().is_none() {
+            return Err(damaged(database, "points"));
         }
     }
     if series.iter().map(|one| one.0).eq(ids.iter().copied()) {
@@ -238,6 +227,69 @@ pub(super) fn seen(database: &mut dyn Database, series: &[SeriesId]) -> Result<S
     Ok(Seen(seen.into_iter().collect()))
 }
 
+/// Returns the branches and machines that have series, and how each stands.
+pub(super) fn groups(database: &mut dyn Database) -> Result<Vec<Group>, StoreError> {
+    let stamp = |table: &str| {
+        format!(
+            "(SELECT branch, fingerprint, count(*) AS n, max(id) AS last, CAST(sum(id) AS BIGINT) AS total \
+             FROM {table} GROUP BY branch, fingerprint)"
+        )
+    };
+    let rows = database.query(
+        &format!(
+            "SELECT e.branch, e.fingerprint, e.n, e.last, e.total, s.n, s.last, s.total FROM {} e JOIN {} s \
+             ON s.branch = e.branch AND s.fingerprint = e.fingerprint ORDER BY e.branch, e.fingerprint",
+            stamp("entries"),
+            stamp("series")
+        ),
+        &[],
+    )?;
+    all(database, "entries", &rows, |row| {
+        Some(Group {
+            branch: row.text(0)?.to_owned(),
+            fingerprint: row.text(1)?.to_owned(),
+            entries: [row.int(2)?, row.int(3)?, row.int(4)?],
+            series: [row.int(5)?, row.int(6)?, row.int(7)?],
+        })
+    })
+}
+
+/// Returns where the entries of a branch and machine are in time, of those that came after the one numbered `after`.
+pub(super) fn moments(
+    database: &mut dyn Database,
+    branch: &str,
+    fingerprint: &str,
+    after: i64,
+) -> Result<Vec<Moment>, StoreError> {
+    let rows = database.query(
+        "SELECT id, at_time, commit_id FROM entries WHERE branch = $1 AND fingerprint = $2 AND id > $3 \
+         ORDER BY at_time, id",
+        &[branch.to_owned().into(), fingerprint.to_owned().into(), after.into()],
+    )?;
+    all(database, "entries", &rows, |row| {
+        let (entry, at) = (EntryId(row.int(0)?), row.real(1)?);
+        Some(Moment { entry, at, commit: row.text(2).map(Arc::from) })
+    })
+}
+
+/// Returns the values of entries, by rising number of the entry and rising series.
+pub(super) fn values_of(
+    database: &mut dyn Database,
+    entries: &[EntryId],
+) -> Result<Vec<(EntryId, Vec<EntryValue>)>, StoreError> {
+    let mut found = packed(database, entries.iter().map(|entry| entry.0))?;
+    found.sort_unstable_by_key(|(entry, _)| *entry);
+    let of_entry = |(entry, points): (i64, Vec<PackedPoint>)| {
+        (EntryId(entry), points.into_iter().map(entry_value).collect())
+    };
+    Ok(found.into_iter().map(of_entry).collect())
+}
+
+fn entry_value(point: PackedPoint) -> EntryValue {
+    let PackedPoint { series, value, error, runs } = point;
+    EntryValue { series: SeriesId(series), value, error, runs }
+}
+
 /// Returns the points of these entries, one list for each.
 pub(super) fn packed(
     database: &mut dyn Database,
@@ -246,21 +298,6 @@ pub(super) fn packed(
     let statement = "SELECT entry, packed FROM points WHERE entry IN {ids}";
     let rows = database.query_among(statement, entries)?;
     all(database, "points", &rows, |row| Some((row.int(0)?, unpack(row.blob(1)?)?)))
-}
-
-/// Returns the values of one entry, by rising series.
-pub(super) fn values(
-    database: &mut dyn Database,
-    entry: EntryId,
-) -> Result<Vec<EntryValue>, StoreError> {
-    let points = packed(database, [entry.0])?.into_iter().flat_map(|(_, points)| points);
-    let value = |PackedPoint { series, value, error, runs }| EntryValue {
-        series: SeriesId(series),
-        value,
-        error,
-        runs,
-    };
-    Ok(points.map(value).collect())
 }
 
 /// Returns how the history stands.

@@ -7,7 +7,7 @@ use becalm_model::history::{
 use becalm_model::{Direction, Unit};
 use becalm_store::{
     Added, Decided, DetectorState, EntryFilter, EntryValue, Found, Moved, NewEntry, Origin, Prune,
-    SPLIT, SeriesFilter, Store, StoreError,
+    Right, SPLIT, SeriesFilter, Store, StoreError, Token,
 };
 
 use crate::support::{Bench, added, all_series, entry, facts, point, values};
@@ -40,6 +40,8 @@ both!(
     a_decision_made_in_the_light_of_another_one_overrules_nothing,
     a_stamp_says_whether_an_answer_still_holds,
     pages_are_of_the_last_entries_and_of_one,
+    a_group_says_whether_it_only_grew,
+    tokens_are_made_once_and_stay_after_they_were_revoked,
     a_detector_is_forgotten_when_the_past_changes,
     what_was_found_in_other_points_is_not_kept,
     other_facts_group_series_anew_and_lose_nothing,
@@ -417,6 +419,68 @@ fn pages_are_of_the_last_entries_and_of_one(bench: &Bench) {
     let values = store.values(ids[4]).unwrap();
     let expected = EntryValue { series, value: 4.0, error: Some(0.5), runs: 10 };
     assert_eq!((values.as_slice(), store.values(EntryId(77)).unwrap().len()), (&[expected][..], 0));
+}
+
+fn tokens_are_made_once_and_stay_after_they_were_revoked(bench: &Bench) {
+    let mut store = bench.open();
+    let token = |name: &str, digest: &str, rights: &[Right]| Token {
+        name: name.to_owned(),
+        digest: digest.to_owned(),
+        rights: rights.to_vec(),
+        made: 1.5,
+        revoked: None,
+    };
+    let ci = token("ci", "aa", &[Right::Upload]);
+    assert!(store.add_token(&ci).unwrap());
+    assert!(!store.add_token(&token("ci", "bb", &[Right::Read])).unwrap());
+    assert!(store.add_token(&token("ada", "cc", &[Right::Manage, Right::Read])).unwrap());
+    assert!(store.revoke_token("ci", 2.5).unwrap());
+    assert!(!store.revoke_token("ci", 3.5).unwrap());
+    assert!(!store.revoke_token("nobody", 3.5).unwrap());
+    // The name can be used again, the token cannot.
+    assert!(store.add_token(&token("ci", "aa", &[Right::Upload])).is_err());
+    assert!(store.add_token(&token("ci", "dd", &[Right::Upload])).unwrap());
+    let all = bench.open_for_reading().tokens().unwrap();
+    let revoked = Token { revoked: Some(2.5), ..ci };
+    assert_eq!(all[0], revoked);
+    assert_eq!(all[1].rights, [Right::Read, Right::Manage]);
+    assert!(!all[0].permits(Right::Upload) && all[2].permits(Right::Upload));
+    assert!(!all[2].permits(Right::Read));
+}
+
+fn a_group_says_whether_it_only_grew(bench: &Bench) {
+    let mut store = bench.open();
+    added(&mut store, &entry("1", 1000.0, 1.0));
+    let second = added(&mut store, &entry("2", 2000.0, 2.0));
+    let before = store.groups().unwrap().remove(0);
+    assert_eq!((before.branch.as_str(), before.last()), ("main", second));
+    let third = added(&mut store, &entry("3", 1500.0, 3.0));
+    let elsewhere = NewEntry { branch: "other".to_owned(), ..entry("4", 1.0, 4.0) };
+    added(&mut store, &elsewhere);
+    let groups = store.groups().unwrap();
+    assert_eq!(groups.len(), 2);
+    let came = store.moments(&groups[0], before.last()).unwrap();
+    assert_eq!(came.iter().map(|one| (one.entry, one.at)).collect::<Vec<_>>(), [(third, 1500.0)]);
+    assert_eq!(came[0].commit.as_deref(), Some("c3"));
+    assert!(groups[0].only_grew_since(&before, &came));
+    assert!(!groups[0].only_grew_since(&before, &[]));
+    // In time order, not in that of numbers.
+    let all = store.moments(&groups[0], EntryId(0)).unwrap();
+    assert_eq!(all.iter().map(|one| one.at).collect::<Vec<_>>(), [1000.0, 1500.0, 2000.0]);
+    let of_two = store.values_of(&[third, second, EntryId(99)]).unwrap();
+    let values: Vec<_> = of_two.iter().map(|(entry, values)| (*entry, values[0].value)).collect();
+    assert_eq!(values, [(second, 2.0), (third, 3.0)]);
+    // What goes, or gets a series of another name, is no growth.
+    let mut renamed = entry("5", 3000.0, 5.0);
+    renamed.points[0].benchmark = "other".to_owned();
+    let present = groups[0].clone();
+    added(&mut store, &renamed);
+    let now = store.groups().unwrap().remove(0);
+    let came = store.moments(&now, present.last()).unwrap();
+    assert!(came.len() == 1 && !now.only_grew_since(&present, &came));
+    store.prune(&Prune { entries: vec![second], ..Prune::default() }).unwrap();
+    let after = store.groups().unwrap().remove(0);
+    assert!(!after.only_grew_since(&now, &[]));
 }
 
 fn a_detector_is_forgotten_when_the_past_changes(bench: &Bench) {
