@@ -99,13 +99,44 @@ pub fn new_entry(
     let measured = of_user.or(began).or(terms.time).or(one.time).or(of_commit).unwrap_or(now);
     let is_of_many =
         record.kind == RecordKind::Import && (one.commit.is_some() || one.time.is_some());
-    NewEntry {
+    let place = EntryPlace {
         origin: if is_of_many { Origin::History } else { Origin::Measurement },
-        content: content(record, commit.as_ref(), branch),
         measured,
+        commit,
         branch: branch.to_owned(),
         dirty,
         tags: terms.tags.clone(),
+    };
+    entry_at(record, place, document)
+}
+
+/// Where an entry belongs, and all else that its record does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EntryPlace {
+    /// Where it comes from.
+    pub origin: Origin,
+    /// When the measuring began, in seconds since the Unix epoch.
+    pub measured: f64,
+    /// The commit, where it is known.
+    pub commit: Option<Commit>,
+    /// The branch; empty if it is unknown.
+    pub branch: String,
+    /// Whether the working tree had changes that no commit has.
+    pub dirty: bool,
+    /// Words for it.
+    pub tags: Vec<String>,
+}
+
+/// Makes the entry of a record at this place. `document` is the whole record, if it is to be kept.
+pub fn entry_at(record: &Record, place: EntryPlace, document: Option<String>) -> NewEntry {
+    let EntryPlace { origin, measured, commit, branch, dirty, tags } = place;
+    NewEntry {
+        origin,
+        content: content(record, commit.as_ref(), &branch),
+        measured,
+        branch,
+        dirty,
+        tags,
         facts: facts(record),
         document,
         points: points(record),

@@ -99,8 +99,25 @@ pub fn follow(
     now: f64,
 ) -> Result<Vec<Followed>, StoreError> {
     let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
-    let Snapshot { points, changes: known, reviews, detectors: states, seen } =
-        store.snapshot(&ids)?;
+    let snapshot = store.snapshot(&ids)?;
+    let seen = snapshot.seen.clone();
+    let (followed, news) = follow_in(snapshot, series, terms, now);
+    if keep && !news.is_empty() {
+        // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
+        store.put_changes(&news, &seen)?;
+    }
+    Ok(followed)
+}
+
+/// Finds the changes of these series in what a history has of them, and says what is to be kept where that is not there yet.
+/// What is new was first seen `now`.
+pub fn follow_in(
+    snapshot: Snapshot,
+    series: Vec<Series>,
+    terms: &ChangeTerms,
+    now: f64,
+) -> (Vec<Followed>, Vec<Found>) {
+    let Snapshot { points, changes: known, reviews, detectors: states, .. } = snapshot;
     let mut followed = Vec::with_capacity(series.len());
     let mut news = Vec::new();
     let all = series.into_iter().zip(points).zip(known).zip(reviews).zip(states);
@@ -125,11 +142,7 @@ pub fn follow(
         }
         followed.push(Followed { series, points, changes, spreads: found.spreads, decided });
     }
-    if keep && !news.is_empty() {
-        // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
-        store.put_changes(&news, &seen)?;
-    }
-    Ok(followed)
+    (followed, news)
 }
 
 /// Finds the changes of one series, from where the detector stopped if it left something.

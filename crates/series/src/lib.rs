@@ -20,15 +20,15 @@ mod measurements;
 mod points;
 
 pub use becalm_store::{
-    ANNOTATE, Access, Added, Decided, DetectorState, EntryFilter, EntryValue, HistoryLocation,
-    NewEntry, NewPoint, Origin, Prune, SETTINGS, SPLIT, SeriesFilter, Stamp, Store, StoreError,
-    fact, open,
+    ANNOTATE, Access, Added, Decided, DetectorState, EntryFilter, EntryValue, Found, Group,
+    HistoryLocation, Moment, NewEntry, NewPoint, Origin, Prune, RIGHTS, Right, RightError,
+    SETTINGS, SPLIT, SeriesFilter, Snapshot, Stamp, Store, StoreError, Token, fact, open,
 };
 pub use cut_off::{CutOff, cut_off};
 pub use documents::{change_in_history, change_point};
-pub use entry::{Checkout, EntryTerms, new_entry};
+pub use entry::{Checkout, EntryPlace, EntryTerms, entry_at, new_entry};
 pub use follow::{
-    ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, placed, rose,
+    ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, follow_in, placed, rose,
 };
 pub use lineage::{BranchCommits, Place};
 pub use measurements::measurements;
