@@ -38,6 +38,7 @@ mod trace;
 mod tune;
 mod version;
 mod web;
+mod web_overviews;
 mod worded;
 mod workload;
 mod write;
@@ -90,8 +91,9 @@ pub use schema::{
     GATE_SCHEMA, HISTORY_SCHEMA, HOSTS_SCHEMA, IMPORT_SCHEMA, JOURNAL_SCHEMA, LOAD_FIND_SCHEMA,
     LOAD_SCHEMA, LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
     RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
-    TUNE_SCHEMA, WEB_BENCHMARKS_SCHEMA, WEB_CHANGES_SCHEMA, WEB_ENTRIES_SCHEMA, WEB_ENTRY_SCHEMA,
-    WEB_SERIES_SCHEMA, WORKLOAD_SCHEMA,
+    TUNE_SCHEMA, WEB_BENCHMARKS_SCHEMA, WEB_CHANGES_SCHEMA, WEB_COMPARE_SCHEMA, WEB_ENTRIES_SCHEMA,
+    WEB_ENTRY_SCHEMA, WEB_MACHINES_SCHEMA, WEB_SERIES_SCHEMA, WEB_SUITES_SCHEMA, WEB_UPLOAD_SCHEMA,
+    WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};
@@ -114,7 +116,13 @@ pub use version::{VersionError, check_readable};
 pub use web::{
     WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
     WebChangesDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
-    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument,
+    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument, WebUploadDocument,
+};
+pub use web_overviews::{
+    WebChoiceDocument, WebCompareCounts, WebCompareDocument, WebComparisonDocument,
+    WebMachineBranchDocument, WebMachineDocument, WebMachinesDocument, WebNoiseDocument,
+    WebSideDocument, WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument,
+    WebTurnDocument,
 };
 pub use worded::{Worded, Words, worded};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};

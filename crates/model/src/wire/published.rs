@@ -8,15 +8,16 @@ use super::{
     CpuNoiseDocument, DiffDocument, Document, FleetDocument, GateDocument, HistoryDocument,
     HostsDocument, MachineServiceDocument, PlanDocument, ProbeDocument, ReproduceDocument,
     ServicesDocument, StatsDocument, SteadyDocument, SuiteDocument, TopologyDocument,
-    TraceDocument, TuneDocument, WebBenchmarksDocument, WebChangesDocument, WebEntriesDocument,
-    WebEntryDocument, WebSeriesDocument, WorkloadDocument,
+    TraceDocument, TuneDocument, WebBenchmarksDocument, WebChangesDocument, WebCompareDocument,
+    WebEntriesDocument, WebEntryDocument, WebMachinesDocument, WebSeriesDocument,
+    WebSuitesDocument, WebUploadDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
 use crate::load::{LoadFindDocument, LoadRunDocument};
 
 /// The names; `becalm schema` lists them in this order. Apart from what makes the schemas, so that a program that has
 /// them as text does without.
-const NAMES: [&str; 34] = [
+const NAMES: [&str; 38] = [
     "record",
     "bisect",
     "boot-params",
@@ -47,9 +48,13 @@ const NAMES: [&str; 34] = [
     "tune",
     "web-benchmarks",
     "web-changes",
+    "web-compare",
     "web-entries",
     "web-entry",
+    "web-machines",
     "web-series",
+    "web-suites",
+    "web-upload",
     "workload",
 ];
 
@@ -96,9 +101,13 @@ pub fn json_schema(name: &str) -> Option<Value> {
         "tune" => of::<TuneDocument>(),
         "web-benchmarks" => of::<WebBenchmarksDocument>(),
         "web-changes" => of::<WebChangesDocument>(),
+        "web-compare" => of::<WebCompareDocument>(),
         "web-entries" => of::<WebEntriesDocument>(),
         "web-entry" => of::<WebEntryDocument>(),
+        "web-machines" => of::<WebMachinesDocument>(),
         "web-series" => of::<WebSeriesDocument>(),
+        "web-suites" => of::<WebSuitesDocument>(),
+        "web-upload" => of::<WebUploadDocument>(),
         "workload" => of::<WorkloadDocument>(),
         _ => return None,
     })

@@ -68,11 +68,19 @@ pub const TUNE_SCHEMA: &str = "becalm/tune/1";
 pub const WEB_BENCHMARKS_SCHEMA: &str = "becalm/web-benchmarks/1";
 /// What `/api/changes` of `becalm serve` answers.
 pub const WEB_CHANGES_SCHEMA: &str = "becalm/web-changes/1";
+/// What `/api/compare` of `becalm serve` answers.
+pub const WEB_COMPARE_SCHEMA: &str = "becalm/web-compare/1";
 /// What `/api/entries` of `becalm serve` answers.
 pub const WEB_ENTRIES_SCHEMA: &str = "becalm/web-entries/1";
 /// What `/api/entry/N` of `becalm serve` answers.
 pub const WEB_ENTRY_SCHEMA: &str = "becalm/web-entry/1";
+/// What `/api/machines` of `becalm serve` answers.
+pub const WEB_MACHINES_SCHEMA: &str = "becalm/web-machines/1";
 /// What `/api/series/N` of `becalm serve` answers.
 pub const WEB_SERIES_SCHEMA: &str = "becalm/web-series/1";
+/// What `/api/suites` of `becalm serve` answers.
+pub const WEB_SUITES_SCHEMA: &str = "becalm/web-suites/1";
+/// What `becalm serve` answers to a record that is sent to `/api/entries`.
+pub const WEB_UPLOAD_SCHEMA: &str = "becalm/web-upload/1";
 /// What `becalm workload NAME --iterations N --json` prints.
 pub const WORKLOAD_SCHEMA: &str = "becalm/workload/1";

@@ -210,3 +210,16 @@ pub struct WebEntryValueDocument {
     /// Over how many runs.
     pub runs: u32,
 }
+
+/// What became of an uploaded record.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebUploadDocument {
+    /// `becalm/web-upload/1`.
+    pub schema: String,
+    /// Number of the entry that it is.
+    pub entry: i64,
+    /// `added`; `completed` if only some of its values were new; `known` if it was there already and nothing was changed.
+    pub outcome: String,
+    /// How many values were added.
+    pub values: usize,
+}

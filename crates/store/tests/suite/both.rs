@@ -472,7 +472,7 @@ fn a_group_says_whether_it_only_grew(bench: &Bench) {
     assert_eq!(values, [(second, 2.0), (third, 3.0)]);
     // What goes, or gets a series of another name, is no growth.
     let mut renamed = entry("5", 3000.0, 5.0);
-    renamed.points[0].benchmark = "other".to_owned();
+    "other".clone_into(&mut renamed.points[0].benchmark);
     let present = groups[0].clone();
     added(&mut store, &renamed);
     let now = store.groups().unwrap().remove(0);
