@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use becalm_series::{Access, ChangeTerms, HistoryLocation, Store, StoreError, open};
 
+use crate::kept::Kept;
 use crate::queries::Findings;
 
 /// Makes the page of a whole record of its document, or says why it cannot.
@@ -25,6 +26,8 @@ pub struct History {
     idle: Mutex<Vec<Store>>,
     /// What was found when the history was last looked at.
     pub(crate) findings: Mutex<Option<Arc<Findings>>>,
+    /// Points that were read.
+    pub(crate) kept: Mutex<Kept>,
     /// The commands of changes, by the change's id: the record of an entry does not change.
     pub(crate) commands: Mutex<HashMap<String, Option<Vec<String>>>>,
 }
@@ -38,6 +41,7 @@ impl History {
             record_page,
             idle: Mutex::default(),
             findings: Mutex::default(),
+            kept: Mutex::default(),
             commands: Mutex::default(),
         }
     }

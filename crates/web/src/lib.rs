@@ -1,6 +1,6 @@
 //! The pages of a history, as a server and as files.
 //!
-//! `queries/` makes the documents that pages show, of a [`History`]; `report::web` makes pages of documents, and has all
+//! `queries/` makes the documents that pages show, of a [`History`], and `kept.rs` has points in memory for them; `report::web` makes pages of documents, and has all
 //! words. `server/` answers requests: `routes.rs` says which address is what, `access.rs` who may ask, `connection.rs` what a
 //! client may take. `publish.rs` makes the same pages as files.
 //!
@@ -8,6 +8,7 @@
 //! beside the database, and prints nothing. Start reading in `server/routes.rs`.
 
 mod history;
+mod kept;
 mod publish;
 mod queries;
 mod server;

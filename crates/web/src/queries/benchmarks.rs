@@ -7,7 +7,7 @@ use becalm_model::wire::{
     ChangePointDocument, HistorySeriesDocument, WEB_BENCHMARKS_SCHEMA, WebBenchmarkDocument,
     WebBenchmarksDocument,
 };
-use becalm_series::{SeriesFilter, Store, StoreError};
+use becalm_series::{Store, StoreError};
 
 use super::findings::state;
 use super::{Findings, part};
@@ -29,17 +29,20 @@ pub(crate) fn benchmarks(
     page: usize,
 ) -> Result<Option<WebBenchmarksDocument>, StoreError> {
     let found = Findings::of(history, store)?;
-    let listed = if all { store.series(&SeriesFilter::default())? } else { found.series.clone() };
     let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
     let fits = |one: &&Series| {
-        let text = searched(one, &found);
-        words.iter().all(|word| text.contains(word))
+        // Without a search, nothing has to be written for thousands of series.
+        (all || one.main)
+            && (words.is_empty() || {
+                let text = searched(one, &found);
+                words.iter().all(|word| text.contains(word))
+            })
     };
-    let fitting: Vec<&Series> = listed.iter().filter(fits).collect();
+    let fitting: Vec<&Series> = found.series.iter().filter(fits).collect();
     let Some((part, range)) = part(fitting.len(), EACH, page) else { return Ok(None) };
     let shown = &fitting[range];
     let ids: Vec<SeriesId> = shown.iter().map(|one| one.id).collect();
-    let points = if ids.is_empty() { Vec::new() } else { store.last_points(&ids, ENTRIES)? };
+    let points = found.points(history, store, &ids, Some(ENTRIES))?;
     let mut last: HashMap<i64, &ChangePointDocument> = HashMap::new();
     for change in found.changes.iter().filter(|change| state(change) != "dismissed") {
         let Some(place) = &change.change.history else { continue };
@@ -68,7 +71,6 @@ pub(crate) fn benchmarks(
 fn searched(series: &Series, found: &Findings) -> String {
     let key = &series.key;
     let name = full_name(&key.benchmark, key.parameters.iter().map(|(name, value)| (name, value)));
-    let machine = found.machine(&key.fingerprint);
-    let cpu = machine.get("cpu_model").map_or("", String::as_str);
+    let cpu = found.fact(&key.fingerprint, "cpu_model");
     format!("{name}\n{}\n{}\n{cpu}\n{}", key.metric, key.branch, key.fingerprint).to_lowercase()
 }

@@ -1,6 +1,7 @@
 //! The changes of a history, as the front page and the feed show them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use becalm_model::history::EntryId;
 use becalm_model::wire::{
@@ -31,10 +32,11 @@ pub(crate) fn changes(
     let of_state: Vec<&WebChangeDocument> = found
         .changes
         .iter()
+        .map(Arc::as_ref)
         .filter(|change| is_of(change, branch) && (wanted == "all" || state(change) == wanted))
         .collect();
     let Some((part, range)) = part(of_state.len(), EACH, page) else { return Ok(None) };
-    let branches: BTreeSet<&str> = found.series.iter().map(|one| one.key.branch.as_str()).collect();
+    let branches: BTreeSet<&str> = found.watched().map(|one| one.key.branch.as_str()).collect();
     let mut changes: Vec<WebChangeDocument> =
         of_state[range].iter().map(|one| (*one).clone()).collect();
     complete(history, store, &found, &mut changes)?;
@@ -46,8 +48,7 @@ pub(crate) fn changes(
         part,
         counts: found.counts(branch),
         series: found
-            .series
-            .iter()
+            .watched()
             .filter(|one| branch.is_none_or(|branch| one.key.branch == branch))
             .count(),
         entries: found.stamp.entries,
@@ -65,7 +66,7 @@ pub(crate) fn feed(
         change.change.state == "confirmed" && state(change) != "dismissed"
     };
     let mut changes: Vec<WebChangeDocument> =
-        found.changes.iter().filter(is_news).cloned().collect();
+        found.changes.iter().map(Arc::as_ref).filter(is_news).cloned().collect();
     changes.sort_by(|a, b| b.seen.total_cmp(&a.seen));
     changes.truncate(IN_FEED);
     Ok(changes)

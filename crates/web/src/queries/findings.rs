@@ -1,15 +1,18 @@
-//! The changes of all series that are watched: found once, and again when the history has changed.
+//! The changes of all series that are watched: found once, and where the history has changed since then again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use becalm_model::history::{EntryId, Series, SeriesId};
-use becalm_model::wire::{WebChangeCounts, WebChangeDocument};
+use becalm_model::history::{EntryId, Point, Series, SeriesId};
+use becalm_model::wire::{WebChangeCounts, WebChangeDocument, WebNoiseDocument};
 use becalm_series::{
-    EntryFilter, Followed, SeriesFilter, Stamp, Store, StoreError, change_in_history, fact, follow,
+    DetectorState, EntryFilter, Followed, Group, SeriesFilter, Snapshot, Stamp, Store, StoreError,
+    change_in_history, fact, follow_in,
 };
 
+use super::noise::{Noise, OverTime};
 use crate::history::{History, locked, now};
+use crate::kept::{Brought, Line, visit_points};
 
 /// Series that are followed at once: their points are in memory together.
 const TOGETHER: usize = 256;
@@ -27,38 +30,129 @@ type Machines = HashMap<String, BTreeMap<String, String>>;
 #[derive(Debug)]
 pub(crate) struct Findings {
     pub(crate) stamp: Stamp,
-    /// The series that are watched: those of main metrics.
-    pub(crate) series: Vec<Series>,
-    /// Their changes, those that matter most first; without commands.
-    pub(crate) changes: Vec<WebChangeDocument>,
+    /// Branches on machines, sorted.
+    pub(crate) groups: Vec<Group>,
+    /// All series, by name.
+    pub(crate) series: Arc<[Series]>,
+    /// Where each is among them.
+    places: Arc<HashMap<SeriesId, usize>>,
+    /// The changes of those that are watched, those that matter most first; without commands.
+    pub(crate) changes: Vec<Arc<WebChangeDocument>>,
+    /// What the detector left with series that are watched: it continues from there.
+    states: HashMap<SeriesId, DetectorState>,
     machines: Machines,
+    /// The noise of series that are watched.
+    noise: HashMap<SeriesId, Noise>,
+    /// The noise on each branch and machine over time, as the groups.
+    pub(crate) windows: Vec<Vec<WebNoiseDocument>>,
 }
 
 impl Findings {
     /// Returns what is found in the history as it is now.
     pub(crate) fn of(history: &History, store: &mut Store) -> Result<Arc<Self>, StoreError> {
+        // Most find what they need, and need not wait for each other to ask whether it still holds.
+        let stamp = store.stamp()?;
         // Whoever comes while somebody looks waits for the answer, and does not look, too.
         let mut kept = locked(&history.findings);
-        let stamp = store.stamp()?;
         if let Some(found) = kept.as_ref().filter(|found| found.stamp == stamp) {
             return Ok(Arc::clone(found));
         }
-        let same_points = kept.as_ref().filter(|found| found.stamp.has_points_of(&stamp));
-        let found = match same_points {
-            Some(before) => before.decided_anew(history, store, stamp)?,
-            None => Self::anew(history, store, stamp)?,
+        let stamp = store.stamp()?;
+        let found = match kept.as_ref() {
+            Some(found) if found.stamp == stamp => return Ok(Arc::clone(found)),
+            Some(before) if before.stamp.has_points_of(&stamp) => {
+                before.decided_anew(history, store, stamp)?
+            }
+            before => Self::anew(history, store, stamp, before.map(|before| &**before))?,
         };
         let found = Arc::new(found);
         *kept = Some(Arc::clone(&found));
         Ok(found)
     }
 
-    fn anew(history: &History, store: &mut Store, stamp: Stamp) -> Result<Self, StoreError> {
-        let series = store.series(&SeriesFilter { main: true, ..SeriesFilter::default() })?;
-        let mut machines = HashMap::new();
-        let changes = changes(history, store, series.clone(), &mut machines)?;
-        let machines = facts(store, &machines)?;
-        Ok(Self { stamp, series, changes, machines })
+    /// Looks at the series of those branches and machines that are not as they were `before`.
+    fn anew(
+        history: &History,
+        store: &mut Store,
+        stamp: Stamp,
+        before: Option<&Self>,
+    ) -> Result<Self, StoreError> {
+        let groups = store.groups()?;
+        let series = store.series(&SeriesFilter::default())?;
+        let places: HashMap<SeriesId, usize> =
+            series.iter().enumerate().map(|(place, one)| (one.id, place)).collect();
+        let is_same = |group: &Group| before.is_some_and(|before| before.groups.contains(group));
+        let (same, other): (Vec<&Group>, Vec<&Group>) = groups.iter().partition(|one| is_same(one));
+        let of_same = |branch: &str, fingerprint: &str| {
+            same.iter().any(|group| {
+                (group.branch.as_str(), group.fingerprint.as_str()) == (branch, fingerprint)
+            })
+        };
+        let mut found = Self {
+            stamp,
+            series: series.into(),
+            places: Arc::new(places),
+            changes: Vec::new(),
+            states: HashMap::new(),
+            machines: HashMap::new(),
+            noise: HashMap::new(),
+            windows: Vec::new(),
+            groups: Vec::new(),
+        };
+        if let Some(before) = before {
+            found.machines.clone_from(&before.machines);
+            let stays = |change: &&Arc<WebChangeDocument>| {
+                let place = change.change.history.as_ref();
+                place.is_some_and(|place| of_same(&place.branch, &place.fingerprint))
+            };
+            found.changes.extend(before.changes.iter().filter(stays).cloned());
+        }
+        let mut watched: HashMap<(&str, &str), Vec<Series>> = HashMap::new();
+        for one in found.series.iter().filter(|one| one.main) {
+            watched.entry((&one.key.branch, &one.key.fingerprint)).or_default().push(one.clone());
+        }
+        locked(&history.kept).retain(&groups);
+        let mut changes = Vec::new();
+        let mut states = HashMap::new();
+        let (mut noise, mut windows) = (HashMap::new(), Vec::new());
+        for group in &groups {
+            let series = watched
+                .remove(&(group.branch.as_str(), group.fingerprint.as_str()))
+                .unwrap_or_default();
+            let known = before.map(|before| &before.states);
+            let state = |one: &Series| Some((one.id, known?.get(&one.id)?.clone()));
+            let mut left: HashMap<SeriesId, DetectorState> =
+                series.iter().filter_map(state).collect();
+            if let Some(before) = before.filter(|_| is_same(group)) {
+                states.extend(left);
+                let known = |one: &Series| Some((one.id, *before.noise.get(&one.id)?));
+                noise.extend(series.iter().filter_map(known));
+                let place = before.groups.iter().position(|one| one == group);
+                windows.push(place.map_or(Vec::new(), |place| before.windows[place].clone()));
+                continue;
+            }
+            // Only where points came at the ends, the detector goes on.
+            if locked(&history.kept).bring(store, group)? != Brought::Continued {
+                left.clear();
+            }
+            let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
+            let mut over_time = OverTime::default();
+            visit(history, store, group, &ids, &mut |one, line| {
+                noise.extend(Noise::of(line.values).map(|noise| (one, noise)));
+                over_time.take(line);
+            })?;
+            windows.push(over_time.documents());
+            changes.extend(changes_of(history, store, group, series, &mut left)?);
+            states.extend(left);
+        }
+        let news = facts(store, other.iter().map(|group| group.last()).collect())?;
+        found.machines.extend(news);
+        found
+            .machines
+            .retain(|fingerprint, _| groups.iter().any(|group| group.fingerprint == *fingerprint));
+        found.changes.extend(changes);
+        sort(&mut found.changes);
+        Ok(Self { groups, states, noise, windows, ..found })
     }
 
     /// Looks again at the series that have changes: only those can be decided about.
@@ -68,16 +162,117 @@ impl Findings {
         store: &mut Store,
         stamp: Stamp,
     ) -> Result<Self, StoreError> {
-        let changed: HashSet<i64> = self.changes.iter().filter_map(series_of).collect();
-        let series = self.series.iter().filter(|one| changed.contains(&one.id.0)).cloned();
-        let changes = changes(history, store, series.collect(), &mut HashMap::new())?;
-        let (series, machines) = (self.series.clone(), self.machines.clone());
-        Ok(Self { stamp, series, changes, machines })
+        let changed: HashSet<SeriesId> =
+            self.changes.iter().filter_map(|change| series_of(change)).collect();
+        let (mut changes, mut states) = (Vec::new(), self.states.clone());
+        for group in &self.groups {
+            let of_group = self.series.iter().filter(|one| {
+                changed.contains(&one.id)
+                    && (&one.key.branch, &one.key.fingerprint)
+                        == (&group.branch, &group.fingerprint)
+            });
+            let series: Vec<Series> = of_group.cloned().collect();
+            changes.extend(changes_of(history, store, group, series, &mut states)?);
+        }
+        sort(&mut changes);
+        Ok(Self {
+            stamp,
+            groups: self.groups.clone(),
+            series: Arc::clone(&self.series),
+            places: Arc::clone(&self.places),
+            changes,
+            states,
+            machines: self.machines.clone(),
+            noise: self.noise.clone(),
+            windows: self.windows.clone(),
+        })
     }
 
     /// Returns what is known of a machine.
     pub(crate) fn machine(&self, fingerprint: &str) -> BTreeMap<String, String> {
         self.machines.get(fingerprint).cloned().unwrap_or_default()
+    }
+
+    /// Returns one fact of a machine, empty if it is unknown.
+    pub(crate) fn fact(&self, fingerprint: &str, name: &str) -> &str {
+        let known = self.machines.get(fingerprint).and_then(|facts| facts.get(name));
+        known.map_or("", String::as_str)
+    }
+
+    /// Returns the noise of a series, if it has enough values.
+    pub(crate) fn noise(&self, id: SeriesId) -> Option<Noise> {
+        self.noise.get(&id).copied()
+    }
+
+    /// Shows the points of all series that are watched, those of each branch and machine together.
+    pub(crate) fn visit<'a>(
+        &'a self,
+        history: &History,
+        store: &mut Store,
+        group: &Group,
+        see: &mut dyn FnMut(&'a Series, Line<'_>),
+    ) -> Result<(), StoreError> {
+        let is_of = |one: &&Series| {
+            (&one.key.branch, &one.key.fingerprint) == (&group.branch, &group.fingerprint)
+        };
+        let ids: Vec<SeriesId> = self.watched().filter(is_of).map(|one| one.id).collect();
+        visit(history, store, group, &ids, &mut |id, line| {
+            if let Some(one) = self.one(id) {
+                see(one, line);
+            }
+        })
+    }
+
+    /// Returns the series that are watched: those of main metrics.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().filter(|one| one.main)
+    }
+
+    /// Returns the series of this number, if there is one.
+    pub(crate) fn one(&self, id: SeriesId) -> Option<&Series> {
+        self.places.get(&id).map(|place| &self.series[*place])
+    }
+
+    /// Returns the points of series, of the last so many entries of their branches and machines or all.
+    pub(crate) fn points(
+        &self,
+        history: &History,
+        store: &mut Store,
+        series: &[SeriesId],
+        last: Option<usize>,
+    ) -> Result<Vec<Vec<Point>>, StoreError> {
+        let mut all: Vec<Vec<Point>> = series.iter().map(|_| Vec::new()).collect();
+        for group in &self.groups {
+            let is_of = |one: &Series| {
+                (&one.key.branch, &one.key.fingerprint) == (&group.branch, &group.fingerprint)
+            };
+            let here: Vec<usize> =
+                (0..series.len()).filter(|at| self.one(series[*at]).is_some_and(is_of)).collect();
+            if here.is_empty() {
+                continue;
+            }
+            let ids: Vec<SeriesId> = here.iter().map(|at| series[*at]).collect();
+            for (at, points) in here.into_iter().zip(points_of(history, store, group, &ids, last)?)
+            {
+                all[at] = points;
+            }
+        }
+        Ok(all)
+    }
+
+    /// Follows one series, with all of its points.
+    pub(crate) fn follow(
+        &self,
+        history: &History,
+        store: &mut Store,
+        series: &Series,
+    ) -> Result<Option<Followed>, StoreError> {
+        let points = self.points(history, store, &[series.id], None)?;
+        let mut snapshot = store.snapshot_of(&[series.id], points)?;
+        if let Some(state) = self.states.get(&series.id) {
+            snapshot.detectors = vec![Some(state.clone())];
+        }
+        Ok(follow_in(snapshot, vec![series.clone()], &history.terms, now()).0.pop())
     }
 
     /// Counts the changes of a branch, or of all, by state.
@@ -107,31 +302,79 @@ pub(super) fn is_of(change: &WebChangeDocument, branch: Option<&str>) -> bool {
     branch.is_none_or(|branch| of == Some(branch))
 }
 
-fn series_of(change: &WebChangeDocument) -> Option<i64> {
-    change.change.history.as_ref().map(|place| place.series)
+fn series_of(change: &WebChangeDocument) -> Option<SeriesId> {
+    change.change.history.as_ref().map(|place| SeriesId(place.series))
 }
 
-/// Finds the changes of series, and an entry of each machine.
-fn changes(
+/// Returns the points of series of one branch and machine: from memory, or else from the history.
+fn points_of(
     history: &History,
     store: &mut Store,
-    mut series: Vec<Series>,
-    machines: &mut HashMap<String, EntryId>,
-) -> Result<Vec<WebChangeDocument>, StoreError> {
-    // Those of one branch and machine are in the same rows.
-    series.sort_by(|a, b| {
-        let group = |one: &Series| (one.key.branch.clone(), one.key.fingerprint.clone(), one.id);
-        group(a).cmp(&group(b))
-    });
+    group: &Group,
+    ids: &[SeriesId],
+    last: Option<usize>,
+) -> Result<Vec<Vec<Point>>, StoreError> {
+    if let Some(points) = locked(&history.kept).points(store, group, ids, last)? {
+        return Ok(points);
+    }
+    match last {
+        None => store.points(ids),
+        Some(last) => store.last_points(ids, last),
+    }
+}
+
+/// Shows the points of series of one branch and machine: from memory, or else from the history.
+fn visit(
+    history: &History,
+    store: &mut Store,
+    group: &Group,
+    ids: &[SeriesId],
+    see: &mut dyn FnMut(SeriesId, Line<'_>),
+) -> Result<(), StoreError> {
+    if locked(&history.kept).visit(store, group, ids, see)? {
+        return Ok(());
+    }
+    let moments = store.moments(group, EntryId(0))?;
+    for together in ids.chunks(TOGETHER) {
+        visit_points(&moments, together, &store.points(together)?, see);
+    }
+    Ok(())
+}
+
+/// Finds the changes of series of one branch and machine, in the light of what the detector left, and keeps what it leaves.
+fn changes_of(
+    history: &History,
+    store: &mut Store,
+    group: &Group,
+    series: Vec<Series>,
+    states: &mut HashMap<SeriesId, DetectorState>,
+) -> Result<Vec<Arc<WebChangeDocument>>, StoreError> {
     let mut changes = Vec::new();
     for together in series.chunks(TOGETHER) {
-        for followed in follow(store, together.to_vec(), &history.terms, false, now())? {
-            if let Some(last) = followed.points.last() {
-                machines.insert(followed.series.key.fingerprint.clone(), last.entry);
+        let ids: Vec<SeriesId> = together.iter().map(|one| one.id).collect();
+        let points = points_of(history, store, group, &ids, None)?;
+        let mut snapshot: Snapshot = store.snapshot_of(&ids, points)?;
+        for (id, state) in ids.iter().zip(&mut snapshot.detectors) {
+            if let Some(left) = states.get(id) {
+                *state = Some(left.clone());
             }
-            changes.extend(of(&followed));
         }
+        let stored = ids.iter().zip(&snapshot.detectors);
+        states.extend(stored.filter_map(|(id, state)| Some((*id, state.clone()?))));
+        let (followed, news) = follow_in(snapshot, together.to_vec(), &history.terms, now());
+        for one in news {
+            match one.detector {
+                Some(left) => states.insert(one.series, left),
+                None => states.remove(&one.series),
+            };
+        }
+        changes.extend(followed.iter().flat_map(of).map(Arc::new));
     }
+    Ok(changes)
+}
+
+/// Puts those that matter most first.
+fn sort(changes: &mut [Arc<WebChangeDocument>]) {
     changes.sort_by(|a, b| {
         let rank = |one: &WebChangeDocument| {
             (one.change.state == "confirmed", one.at_least.unwrap_or(f64::INFINITY))
@@ -139,7 +382,6 @@ fn changes(
         let ((a_sure, a_size), (b_sure, b_size)) = (rank(a), rank(b));
         b_sure.cmp(&a_sure).then(b_size.total_cmp(&a_size)).then(b.seen.total_cmp(&a.seen))
     });
-    Ok(changes)
 }
 
 /// Makes documents of the changes of a series, in time order.
@@ -173,25 +415,19 @@ fn at_least(low: Option<f64>, high: Option<f64>) -> Option<f64> {
     })
 }
 
-/// Reads what is known of machines of entries.
-fn facts(store: &mut Store, machines: &HashMap<String, EntryId>) -> Result<Machines, StoreError> {
-    if machines.is_empty() {
+/// Reads what is known of the machines of entries.
+fn facts(store: &mut Store, ids: Vec<EntryId>) -> Result<Machines, StoreError> {
+    if ids.is_empty() {
         return Ok(HashMap::new());
     }
     let split = store.split()?;
-    let filter =
-        EntryFilter { ids: machines.values().copied().collect(), ..EntryFilter::default() };
+    let filter = EntryFilter { ids, ..EntryFilter::default() };
     let entries = store.entries(&filter)?.into_iter().map(|entry| {
         let names = split.iter().map(String::as_str).chain(NAMING);
         let known = names.filter_map(|name| Some((name.to_owned(), fact(&entry.facts, name)?)));
         (entry.fingerprint.clone(), known.collect())
     });
     Ok(entries.collect())
-}
-
-/// Returns the series of this number, if there is one.
-pub(super) fn one_series(store: &mut Store, id: SeriesId) -> Result<Option<Series>, StoreError> {
-    Ok(store.series(&SeriesFilter { ids: vec![id], ..SeriesFilter::default() })?.pop())
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ mod benchmarks;
 mod changes;
 mod entries;
 mod findings;
+mod noise;
 mod series;
 
 use becalm_model::wire::WebPart;

@@ -4,15 +4,15 @@ use becalm_model::history::{ChangeState, Point, SeriesId};
 use becalm_model::wire::{
     HistorySeriesDocument, WEB_SERIES_SCHEMA, WebLevelDocument, WebPointDocument, WebSeriesDocument,
 };
-use becalm_series::{Followed, Store, StoreError, follow};
+use becalm_series::{Followed, Store, StoreError};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_interval::median_interval;
 
 use super::changes::complete;
-use super::findings::{of, one_series};
+use super::findings::of;
 use super::{Findings, part};
-use crate::history::{History, now};
+use crate::history::History;
 
 /// Points of a page: each is a link with its words, and a row of a table.
 const EACH: usize = 150;
@@ -37,10 +37,9 @@ pub(crate) fn series(
     by: By,
     page: usize,
 ) -> Result<Option<WebSeriesDocument>, StoreError> {
-    let Some(series) = one_series(store, id)? else { return Ok(None) };
     let found = Findings::of(history, store)?;
-    let followed = follow(store, vec![series], &history.terms, false, now())?.pop();
-    let Some(followed) = followed else { return Ok(None) };
+    let Some(series) = found.one(id) else { return Ok(None) };
+    let Some(followed) = found.follow(history, store, series)? else { return Ok(None) };
     let n = followed.points.len();
     let Some((part, from_newest)) = part(n, EACH, page) else { return Ok(None) };
     let shown = n - from_newest.end..n - from_newest.start;

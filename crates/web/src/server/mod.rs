@@ -54,7 +54,11 @@ impl Server {
         let named = std::thread::Builder::new().name("web".to_owned());
         let thread = named.spawn(move || {
             let tasks = LocalSet::new();
-            tasks.block_on(&runtime, connection::accept(listener, Arc::new(service), stopped));
+            let service = Arc::new(service);
+            // Whoever comes first does not wait for all of it.
+            let looking = Arc::clone(&service);
+            runtime.spawn_blocking(move || looking.look());
+            tasks.block_on(&runtime, connection::accept(listener, service, stopped));
             // A query that hangs does not keep the server.
             runtime.shutdown_background();
         })?;

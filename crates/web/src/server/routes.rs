@@ -120,6 +120,11 @@ impl Service {
         Ok(Self { history, title, version, access, form_token, counters, turns })
     }
 
+    /// Finds what most pages need, before anybody asks. If that is not possible now, the first request tries again.
+    pub(super) fn look(&self) {
+        let _ = self.history.reading(|store| Findings::of(&self.history, store));
+    }
+
     /// Answers a request, whatever it is.
     pub(super) async fn answer(
         self: Arc<Self>,
@@ -309,7 +314,7 @@ impl Service {
                     }
                     Target::Metrics => {
                         let found = Findings::of(history, store)?;
-                        let (entries, series) = (found.stamp.entries, found.series.len());
+                        let (entries, series) = (found.stamp.entries, found.watched().count());
                         Ok(Answer::ok(
                             Kind::Text,
                             self.counters.text(found.counts(None), entries, series),
