@@ -15,6 +15,9 @@ use crate::svg::{look, tone};
 pub(super) enum Section {
     Changes,
     Benchmarks,
+    Compare,
+    Machines,
+    Suites,
     Entries,
     None,
 }
@@ -63,6 +66,13 @@ pub(super) fn page(links: &Links<'_>, section: Section, title: &str, content: &s
     let pages = [
         (Section::Changes, "Changes", At::Changes { state: "open", branch: None, page: 1 }),
         (Section::Benchmarks, "Benchmarks", At::Benchmarks { search: "", all: false, page: 1 }),
+        (
+            Section::Compare,
+            "Compare",
+            At::Compare { of: "commits", sides: [""; 2], show: "all", search: "", page: 1 },
+        ),
+        (Section::Machines, "Machines", At::Machines { page: 1 }),
+        (Section::Suites, "Suites", At::Suites { suite: None, page: 1 }),
         (Section::Entries, "Entries", At::Entries { page: 1 }),
     ];
     let _ = write!(

@@ -49,6 +49,9 @@ pub(super) enum At<'a> {
     Benchmarks { search: &'a str, all: bool, page: usize },
     Entries { page: usize },
     Entry { id: i64, page: usize },
+    Compare { of: &'a str, sides: [&'a str; 2], show: &'a str, search: &'a str, page: usize },
+    Machines { page: usize },
+    Suites { suite: Option<(&'a str, &'a str)>, page: usize },
     Asset(&'a str),
 }
 
@@ -132,6 +135,21 @@ pub fn entry_file(id: i64, page: usize) -> String {
     file(At::Entry { id, page })
 }
 
+/// Returns the name of the file of a page of the newest two commits.
+pub fn compare_file(page: usize) -> String {
+    file(At::Compare { of: "commits", sides: [""; 2], show: "all", search: "", page })
+}
+
+/// Returns the name of the file of a page of machines.
+pub fn machines_file(page: usize) -> String {
+    file(At::Machines { page })
+}
+
+/// Returns the name of the file of a page of the suite that was measured last.
+pub fn suites_file(page: usize) -> String {
+    file(At::Suites { suite: None, page })
+}
+
 fn file(at: At<'_>) -> String {
     let numbered = |name: String, page: usize| match page {
         0 | 1 => format!("{name}.html"),
@@ -144,6 +162,9 @@ fn file(at: At<'_>) -> String {
         At::Benchmarks { page, .. } => numbered("benchmarks".to_owned(), page),
         At::Entries { page } => numbered("entries".to_owned(), page),
         At::Entry { id, page } => numbered(format!("entry/{id}"), page),
+        At::Compare { page, .. } => numbered("compare".to_owned(), page),
+        At::Machines { page } => numbered("machines".to_owned(), page),
+        At::Suites { page, .. } => numbered("suites".to_owned(), page),
         At::Asset(name) => name.to_owned(),
     }
 }
@@ -167,6 +188,29 @@ fn served(at: At<'_>) -> String {
         }
         At::Entries { page } => with("entries", [page_of(page)]),
         At::Entry { id, page } => with(&format!("entry/{id}"), [page_of(page)]),
+        At::Compare { of, sides: [before, after], show, search, page } => {
+            let given =
+                |name, text: &str, usual: &str| (text != usual).then(|| (name, text.to_owned()));
+            let parts = [
+                given("of", of, "commits"),
+                given("before", before, ""),
+                given("after", after, ""),
+                given("show", show, "all"),
+                given("search", search, ""),
+                page_of(page),
+            ];
+            with("compare", parts)
+        }
+        At::Machines { page } => with("machines", [page_of(page)]),
+        At::Suites { suite, page } => {
+            let given = |name, text: Option<&str>| text.map(|text| (name, text.to_owned()));
+            let parts = [
+                given("branch", suite.map(|(branch, _)| branch)),
+                given("machine", suite.map(|(_, machine)| machine)),
+                page_of(page),
+            ];
+            with("suites", parts)
+        }
         At::Asset(name) => name.to_owned(),
     }
 }
@@ -218,6 +262,13 @@ mod tests {
             "../changes?state=all&amp;branch=a%26b%2F%22c&amp;page=2"
         );
         assert_eq!(to(At::Series { id: 3, by: "time", page: 1 }), "../series/3?by=time");
+        let both =
+            At::Compare { of: "branches", sides: ["a&b", "c"], show: "same", search: "", page: 2 };
+        let compared =
+            "../compare?of=branches&amp;before=a%26b&amp;after=c&amp;show=same&amp;page=2";
+        assert_eq!(to(both), compared);
+        let suite = At::Suites { suite: Some(("", "0a")), page: 1 };
+        assert_eq!(to(suite), "../suites?branch=&amp;machine=0a");
         let found = At::Benchmarks { search: "ä <", all: true, page: 1 };
         assert_eq!(to(found), "../benchmarks?search=%C3%A4%20%3C&amp;all=yes");
         assert_eq!(links.point(7), "../record/7");

@@ -35,11 +35,16 @@ pub enum WebMessage {
         /// The number of the series.
         series: i64,
     },
-    /// Somebody asked without the token of the server.
+    /// Somebody asked without a token that the server knows.
     NoToken,
+    /// Somebody asked with a token that does not permit this.
+    NoRight {
+        /// What it would have to permit: `read`, `upload` or `manage`.
+        needed: &'static str,
+    },
     /// The name by which somebody asked is not one of this server.
     UnknownHost,
-    /// The request is larger than any that a page sends.
+    /// The request is larger than the server takes.
     TooLarge,
     /// The request came too slowly.
     TooSlow,
@@ -106,14 +111,17 @@ fn words(message: &WebMessage) -> (&'static str, String) {
                 format!("Your decision was not saved. The change is now {now}."),
             )
         }
-        M::NoToken => ("Token needed", "This server answers only requests with its token.".to_owned()),
+        M::NoToken => {
+            ("Token needed", "This server answers only requests with one of its tokens.".to_owned())
+        }
+        M::NoRight { needed } => {
+            ("Not permitted", format!("Your token does not have the right to {needed}."))
+        }
         M::UnknownHost => (
             "Unknown name",
             "This server does not answer to the name in the address; --host adds a name.".to_owned(),
         ),
-        M::TooLarge => {
-            ("Too large", "The request is larger than any that a page sends.".to_owned())
-        }
+        M::TooLarge => ("Too large", "The request is larger than this server takes.".to_owned()),
         M::TooSlow => ("Too slow", "The request did not arrive in time.".to_owned()),
         M::Busy => {
             ("Busy", "The server has too much to do: load the page again in a moment.".to_owned())

@@ -6,26 +6,32 @@
 mod benchmarks;
 mod change;
 mod changes;
+mod compare;
 mod entries;
 mod feed;
 mod frame;
 mod links;
 mod machine;
+mod machines;
 mod message;
 mod picture;
 mod series;
 mod spark;
+mod suites;
 #[cfg(test)]
 mod tests;
 
 pub use benchmarks::web_benchmarks;
 pub use changes::web_changes;
+pub use compare::web_compare;
 pub use entries::{web_entries, web_entry};
 pub use feed::{web_badge, web_feed};
 pub use frame::{web_icon, web_style};
 pub use links::{
-    Decisions, Site, SitePlace, benchmarks_file, changes_file, entries_file, entry_file,
-    series_file,
+    Decisions, Site, SitePlace, benchmarks_file, changes_file, compare_file, entries_file,
+    entry_file, machines_file, series_file, suites_file,
 };
+pub use machines::web_machines;
 pub use message::{WebMessage, web_message, web_message_text};
 pub use series::web_series;
+pub use suites::web_suites;

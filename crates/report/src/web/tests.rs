@@ -6,13 +6,16 @@ use becalm_model::history::{Decision, Review};
 use becalm_model::wire::{
     ChangeInHistoryDocument, ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument,
     WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
-    WebChangesDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
-    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument,
+    WebChangesDocument, WebChoiceDocument, WebCompareCounts, WebCompareDocument,
+    WebComparisonDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
+    WebLevelDocument, WebMachineBranchDocument, WebMachineDocument, WebMachinesDocument,
+    WebNoiseDocument, WebPart, WebPointDocument, WebSeriesDocument, WebSideDocument,
+    WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument, WebTurnDocument,
 };
 
 use super::{
-    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_entries,
-    web_entry, web_feed, web_message, web_series, web_style,
+    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_compare,
+    web_entries, web_entry, web_feed, web_machines, web_message, web_series, web_style, web_suites,
 };
 
 /// What somebody writes who wants a page to do more than show it.
@@ -152,6 +155,97 @@ fn an_entry(text: &str) -> HistoryEntryDocument {
     }
 }
 
+fn compared(text: &str) -> WebCompareDocument {
+    let side = WebSideDocument {
+        series: 3,
+        entry: 16,
+        branch: text.to_owned(),
+        fingerprint: text.to_owned(),
+        entries: 10,
+        value: 1.0,
+    };
+    let comparison = WebComparisonDocument {
+        benchmark: text.to_owned(),
+        parameters: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        metric: text.to_owned(),
+        unit: text.to_owned(),
+        before: side.clone(),
+        after: WebSideDocument { value: 1.3, ..side },
+        ratio: Some(1.3),
+        ratio_low: Some(1.2),
+        ratio_high: Some(1.4),
+        verdict: "slower".to_owned(),
+        ..WebComparisonDocument::default()
+    };
+    let choice = WebChoiceDocument { value: text.to_owned(), name: text.to_owned() };
+    WebCompareDocument {
+        of: "machines".to_owned(),
+        before: text.to_owned(),
+        after: "other".to_owned(),
+        choices: vec![choice],
+        show: "all".to_owned(),
+        search: text.to_owned(),
+        margin: 0.01,
+        confidence: 0.95,
+        counts: WebCompareCounts { slower: 60, ..WebCompareCounts::default() },
+        part: WebPart { page: 1, pages: 2, items: 60 },
+        comparisons: vec![comparison],
+        ..WebCompareDocument::default()
+    }
+}
+
+fn machines(text: &str) -> WebMachinesDocument {
+    let turn = WebTurnDocument {
+        entry: 16,
+        fact: text.to_owned(),
+        before: text.to_owned(),
+        ..WebTurnDocument::default()
+    };
+    let branch =
+        WebMachineBranchDocument { branch: text.to_owned(), ..WebMachineBranchDocument::default() };
+    let noise =
+        WebNoiseDocument { middle: 0.01, most: 0.02, series: 3, ..WebNoiseDocument::default() };
+    let one = WebMachineDocument {
+        fingerprint: text.to_owned(),
+        facts: machine(text),
+        branches: vec![branch],
+        noise: vec![noise, noise],
+        turns: vec![turn],
+        of_entries: 40,
+    };
+    WebMachinesDocument {
+        part: WebPart { page: 1, pages: 1, items: 1 },
+        machines: vec![one],
+        ..WebMachinesDocument::default()
+    }
+}
+
+fn suites(text: &str) -> WebSuitesDocument {
+    let suite = WebSuiteDocument {
+        branch: text.to_owned(),
+        fingerprint: text.to_owned(),
+        machine: machine(text),
+        entry: 16,
+        ..WebSuiteDocument::default()
+    };
+    let benchmark = WebSuiteBenchmarkDocument {
+        benchmark: text.to_owned(),
+        parameters: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        metric: text.to_owned(),
+        seconds: 3.0,
+        trend: vec![1.0, 2.0],
+        ..WebSuiteBenchmarkDocument::default()
+    };
+    WebSuitesDocument {
+        branch: text.to_owned(),
+        fingerprint: text.to_owned(),
+        suites: vec![suite.clone(), WebSuiteDocument { branch: "other".to_owned(), ..suite }],
+        part: WebPart { page: 1, pages: 2, items: 60 },
+        benchmarks: vec![benchmark],
+        ..WebSuitesDocument::default()
+    }
+}
+
 /// Every page in which all texts are this one.
 fn every_page(text: &str) -> Vec<(&'static str, String)> {
     let benchmark = WebBenchmarkDocument {
@@ -198,6 +292,9 @@ fn every_page(text: &str) -> Vec<(&'static str, String)> {
             ("benchmarks", web_benchmarks(&benchmarks, &site)),
             ("entries", web_entries(&entries, &site)),
             ("entry", web_entry(&entry, &site)),
+            ("compare", web_compare(&compared(text), &site)),
+            ("machines", web_machines(&machines(text), &site)),
+            ("suites", web_suites(&suites(text), &site)),
             ("feed", web_feed(&[change(text, "acknowledged")], &site, text)),
             ("bad request", web_message(&WebMessage::BadRequest(text.into()), &site, 1)),
             ("no database", web_message(&WebMessage::NoDatabase(text.into()), &site, 0)),
