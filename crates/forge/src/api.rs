@@ -133,8 +133,17 @@ pub(crate) struct Api {
 impl Api {
     /// Speaks to the service at `base`, with these headers in every request.
     pub(crate) fn new(base: &Secret, headers: Vec<(&'static str, Secret)>) -> Self {
+        Self::patient(base, headers, TIMEOUT)
+    }
+
+    /// The same, where a request may take longer.
+    pub(crate) fn patient(
+        base: &Secret,
+        headers: Vec<(&'static str, Secret)>,
+        longest: Duration,
+    ) -> Self {
         let agent = ureq::Agent::config_builder()
-            .timeout_global(Some(TIMEOUT))
+            .timeout_global(Some(longest))
             .http_status_as_error(false)
             // A token goes to the address that the user gave, and nowhere else.
             .max_redirects(0)
@@ -206,10 +215,23 @@ impl Api {
         body: Option<&Value>,
         again: Again,
     ) -> Result<String, ApiError> {
+        self.send(method, path, path, body.map(Value::to_string).as_deref(), again)
+    }
+
+    /// Sends a text, which is JSON, and returns the answer as it is. Errors call the path `shown`.
+    pub(crate) fn send(
+        &self,
+        method: &Method,
+        path: &str,
+        shown: &str,
+        body: Option<&str>,
+        again: Again,
+    ) -> Result<String, ApiError> {
+        let call = Call { method: method.clone(), path: shown.to_owned() };
         let mut tries = 0;
         loop {
             tries += 1;
-            let (error, wait) = match self.once(method, path, body) {
+            let (error, wait) = match self.once(&call, path, body) {
                 Ok(text) => return Ok(text),
                 Err(failed) => failed,
             };
@@ -225,18 +247,16 @@ impl Api {
     /// Makes a request once. The error comes with how long to wait before the next try, where one makes sense.
     fn once(
         &self,
-        method: &Method,
+        call: &Call,
         path: &str,
-        body: Option<&Value>,
+        body: Option<&str>,
     ) -> Result<String, (ApiError, Option<Wait>)> {
-        let call = Call { method: method.clone(), path: path.to_owned() };
         let unreachable = |why: String| ApiError::Unreachable { call: call.clone(), why };
         let mut request =
-            Request::builder().method(method).uri(format!("{}{path}", self.base.expose()));
+            Request::builder().method(&call.method).uri(format!("{}{path}", self.base.expose()));
         for (name, value) in &self.headers {
             request = request.header(*name, value.expose());
         }
-        let text = body.map(Value::to_string).unwrap_or_default();
         if body.is_some() {
             request = request.header("Content-Type", "application/json");
         }
@@ -252,10 +272,11 @@ impl Api {
                 )
             })
         };
-        let mut response: Response<ureq::Body> = match self.agent.run(request(text)?) {
-            Ok(response) => response,
-            Err(error) => return Err((unreachable(why(&error)), Some(Wait::Usual))),
-        };
+        let mut response: Response<ureq::Body> =
+            match self.agent.run(request(body.unwrap_or_default().to_owned())?) {
+                Ok(response) => response,
+                Err(error) => return Err((unreachable(why(&error)), Some(Wait::Usual))),
+            };
         let status = response.status().as_u16();
         let header = |name: &str| {
             response.headers().get(name).and_then(|value| value.to_str().ok()).map(str::to_owned)
@@ -279,7 +300,7 @@ impl Api {
             Wait::Usual => !is_used_up,
             Wait::Asked(asked) => *asked <= LONGEST_WAIT,
         });
-        Err((ApiError::Refused { call, status, said }, wait))
+        Err((ApiError::Refused { call: call.clone(), status, said }, wait))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What becalm says to GitHub, GitLab and webhooks about a job, and what it learns from them.
 //!
 //! Holds the place of a job ([`Surroundings`], from its variables and its event), comments and statuses
-//! ([`post`]), messages ([`notify`]), the files that a service reads after a job ([`write_summary`],
+//! ([`post`]), messages ([`notify`]), records for a [`Dashboard`], the files that a service reads after a job ([`write_summary`],
 //! [`write_outputs`]), and what keeps secrets out of all of them ([`Secrets`], [`without_commands`]).
 //!
 //! It is given a finished report, so it knows neither sessions nor histories: it may use `report`, which
@@ -10,6 +10,7 @@
 //! for the way out; `api.rs` is every request.
 
 mod api;
+mod dashboard;
 mod error;
 mod files;
 mod github;
@@ -21,6 +22,7 @@ mod service;
 mod surroundings;
 
 pub use api::{ApiError, Call};
+pub use dashboard::{Dashboard, RecordPlace};
 pub use error::{Channel, ForgeError, NotifyError, ServiceCall, SurroundingsError};
 pub use files::{without_commands, write_outputs, write_summary};
 pub use github::GitHub;
