@@ -15,4 +15,4 @@ mod server;
 
 pub use history::{History, RecordPage};
 pub use publish::{PublishError, Published, publish};
-pub use server::{Access, Server, ServerOptions, TokenError};
+pub use server::{Access, Answered, Limits, Log, NewToken, Server, ServerOptions, TokenError};

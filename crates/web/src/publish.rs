@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use becalm_model::history::{EntryId, SeriesId};
 use becalm_report::web::{
-    Site, SitePlace, benchmarks_file, changes_file, entries_file, entry_file, series_file,
-    web_badge, web_benchmarks, web_changes, web_entries, web_entry, web_feed, web_icon, web_series,
-    web_style,
+    Site, SitePlace, benchmarks_file, changes_file, compare_file, entries_file, entry_file,
+    machines_file, series_file, suites_file, web_badge, web_benchmarks, web_changes, web_compare,
+    web_entries, web_entry, web_feed, web_icon, web_machines, web_series, web_style, web_suites,
 };
 use becalm_series::{EntryFilter, Store, StoreError};
 
 use crate::history::History;
-use crate::queries::{self, By, Findings};
+use crate::queries::{self, By, CompareAsked, CompareOf, Findings};
 
 /// How many files there are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -107,6 +107,28 @@ fn pages(
         let Some(document) = queries::benchmarks(history, store, "", false, page)? else { break };
         series.extend(document.benchmarks.iter().map(|one| SeriesId(one.series.series)));
         if !put(&benchmarks_file(page), &web_benchmarks(&document, site)) {
+            return Ok(());
+        }
+    }
+    // Of what somebody could compare there, the newest two commits.
+    for page in 1.. {
+        let (of, sides, show, search) = (CompareOf::Commits, ["", ""], "all", "");
+        let asked = CompareAsked { of, sides, show, search, page };
+        let Some(document) = queries::compare(history, store, &asked)? else { break };
+        series.extend(document.comparisons.iter().map(|one| SeriesId(one.after.series)));
+        if !put(&compare_file(page), &web_compare(&document, site)) {
+            return Ok(());
+        }
+    }
+    for page in 1.. {
+        let Some(document) = queries::machines(history, store, page)? else { break };
+        if !put(&machines_file(page), &web_machines(&document, site)) {
+            return Ok(());
+        }
+    }
+    for page in 1.. {
+        let Some(document) = queries::suites(history, store, None, page)? else { break };
+        if !put(&suites_file(page), &web_suites(&document, site)) {
             return Ok(());
         }
     }

@@ -44,6 +44,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
 include!(concat!(env!("OUT_DIR"), "/schemas.rs"));
 
+/// Returns the schema of this name, if there is one.
+pub(crate) fn published(name: &str) -> Option<String> {
+    schema_names().any(|known| known == name).then(|| text(name).ok()).flatten()
+}
+
 /// Returns a schema as `docs/schema` has it.
 fn text(name: &str) -> std::io::Result<String> {
     let found = SCHEMAS.iter().find(|(known, _)| *known == name);

@@ -1,15 +1,16 @@
 //! `becalm serve`: the pages of a history, for a browser.
 
+use std::io::Write as _;
 use std::net::SocketAddr;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use becalm_session::files::read_text;
-use becalm_web::{Access, History, Server, ServerOptions, TokenError};
+use becalm_web::{Access, Answered, History, Limits, Log, Server, ServerOptions, TokenError};
 use clap::builder::NonEmptyStringValueParser;
+use serde_json::json;
 
-use super::history::{Settings, StoreFlags, record_page, title};
+use super::history::{Settings, StoreFlags, now, read_token, record_page, title};
+use super::schema::published as schema_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::interrupt;
@@ -23,9 +24,11 @@ const TOKEN: &str = "BECALM_SERVE_TOKEN";
 /// The front page lists what got slower or faster, the largest certain change first. Changes can be
 /// acknowledged, dismissed and opened again there, as with `becalm changes`. /api has the same as
 /// JSON, /feed.atom the confirmed changes, /badge.svg their number, /health and /metrics what
-/// monitoring needs. Without a token becalm serves this machine alone; with one, requests need it
-/// as the password of any user name, or as a bearer token. The connection is not encrypted: beyond
-/// your own network, put it behind a proxy with TLS.
+/// monitoring needs. `becalm history add --to` sends results to it. Without a token becalm serves
+/// this machine alone; with one, requests need it as the password of any user name, or as a bearer
+/// token. The token that you give here permits everything; those of `becalm history token` permit
+/// what they were made for. The connection is not encrypted: beyond your own network, put it behind
+/// a proxy with TLS.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -42,25 +45,59 @@ pub(crate) struct Args {
     /// What the pages call the history [default: the name of the repository]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Let nobody decide about changes
+    /// Let nobody decide about changes or add anything
     #[arg(long)]
     read_only: bool,
+    /// Write a line about every answer to standard error: time, method, path, status, bytes, seconds
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    log: Option<LogFormat>,
+    /// The largest record that can be sent, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 32, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    max_record: u16,
+}
+
+/// How a line about an answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum LogFormat {
+    /// A JSON object on each line
+    Json,
+}
+
+/// Writes a line about an answer to standard error.
+fn log(answered: &Answered<'_>) {
+    let Answered { method, path, page, status, bytes, seconds } = *answered;
+    let line = json!({
+        "time": now(),
+        "method": method,
+        "path": path,
+        "page": page,
+        "status": status,
+        "bytes": bytes,
+        "seconds": seconds,
+    });
+    // In one piece: answers are of several threads. Nothing sensible can be done when standard error is gone.
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
     let place = args.store.place(&settings)?;
     // Whatever is wrong with it is said here and not on a page.
-    args.store.open_for_reading(&settings)?;
+    let of_history = args.store.open_for_reading(&settings)?.tokens()?;
     let token = token(args.token_file.as_deref(), ui)?;
-    let access = Access::new(args.listen, token.as_deref(), args.hosts.clone()).map_err(refused)?;
+    let access = Access::new(args.listen, token.as_deref(), &of_history, args.hosts.clone())
+        .map_err(refused)?;
+    let limits = Limits { record: usize::from(args.max_record) << 20, ..Limits::default() };
     let history = History::new(place, settings.change_terms(), record_page);
     let options = ServerOptions {
         at: args.listen,
         title: title(args.title.as_deref())?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         access,
-        decides: !args.read_only,
+        changes: !args.read_only,
+        limits,
+        schema: |name| schema_text(name),
+        log: args.log.map(|LogFormat::Json| Box::new(log) as Log),
     };
     let interrupt = interrupt()?;
     let server = Server::start(history, options).map_err(|error| {
@@ -77,15 +114,7 @@ fn token(file: Option<&Path>, ui: &Ui) -> Result<Option<String>, CommandError> {
     let Some(path) = file else {
         return Ok(std::env::var(TOKEN).ok().filter(|token| !token.is_empty()));
     };
-    let text = read_text(path)?;
-    let mode = path.metadata().map_or(0, |facts| facts.permissions().mode());
-    if mode & 0o077 != 0 {
-        ui.warn(format!(
-            "{}: other users may read the token; `chmod 600` prevents that",
-            path.display()
-        ));
-    }
-    Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+    read_token(path, ui).map(Some)
 }
 
 fn refused(error: TokenError) -> CommandError {
@@ -93,7 +122,10 @@ fn refused(error: TokenError) -> CommandError {
         TokenError::Needed => CommandError::usage(
             "without a token, becalm listens only on loopback addresses",
         )
-        .hint(format!("put a token into a file and name it with --token-file, or set {TOKEN}")),
+        .hint(format!(
+            "put a token into a file and name it with --token-file, or set {TOKEN}; or make one with \
+             `becalm history token add NAME --may read`"
+        )),
         TokenError::TooShort { least } => {
             CommandError::usage(format!("the token has fewer than {least} characters"))
                 .hint("`openssl rand -hex 24` makes a good one")

@@ -2,18 +2,24 @@
 
 mod benchmarks;
 mod changes;
+mod compare;
 mod entries;
 mod findings;
+mod machines;
 mod noise;
 mod series;
+mod suites;
 
 use becalm_model::wire::WebPart;
 
 pub(crate) use benchmarks::benchmarks;
 pub(crate) use changes::{changes, feed};
+pub(crate) use compare::{Asked as CompareAsked, Of as CompareOf, compare};
 pub(crate) use entries::{entries, entry};
 pub(crate) use findings::Findings;
+pub(crate) use machines::machines;
 pub(crate) use series::{By, series};
+pub(crate) use suites::suites;
 
 /// Cuts a long list into parts of `each` and returns the one asked for, with what it is; `None` if there is no such part.
 fn part(items: usize, each: usize, page: usize) -> Option<(WebPart, std::ops::Range<usize>)> {

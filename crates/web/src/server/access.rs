@@ -1,10 +1,12 @@
-//! Who may ask: everybody who reaches a server on loopback by one of its names, otherwise those who have its token.
+//! Who may ask, and what for: everybody who reaches a server on loopback by one of its names, otherwise those who have its
+//! token, or one that the history knows.
 
 use std::io::{self, Read as _};
 use std::net::SocketAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use becalm_series::{RIGHTS, Right, Token};
 use http::HeaderMap;
 use http::header::{AUTHORIZATION, HOST, ORIGIN};
 use sha2::{Digest as _, Sha256};
@@ -29,22 +31,49 @@ pub enum TokenError {
 /// Who may ask.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The digest of the token: the token itself is not kept.
+    /// The digest of the token that permits everything: the token itself is not kept.
     token: Option<[u8; 32]>,
+    /// Whether nobody sees anything without a token.
+    needs_token: bool,
     /// Names of the server, beside those of loopback.
     hosts: Vec<String>,
 }
 
+/// Who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// The name that was given with the token, or that of the token; empty if nobody said.
+    pub(super) name: String,
+    /// Whether they gave a token that counts.
+    pub(super) has_token: bool,
+    rights: Vec<Right>,
+}
+
+impl Caller {
+    /// Says whether they may do this.
+    pub(super) fn may(&self, right: Right) -> bool {
+        self.rights.contains(&right)
+    }
+
+    /// Returns somebody who may do nothing.
+    pub(super) fn nobody() -> Self {
+        Self { name: String::new(), has_token: false, rights: Vec::new() }
+    }
+}
+
 impl Access {
-    /// Permits those who have the token. Without one, those who reach a server on loopback by `localhost`, its address or
-    /// one of these names: a page of another site could have its own name lead here.
+    /// Permits everything to those who have the token, and to those of the history what it says. Without any for reading,
+    /// those who reach a server on loopback by `localhost`, its address or one of these names may look and decide: a page of
+    /// another site could have its own name lead here.
     pub fn new(
         at: SocketAddr,
         token: Option<&str>,
+        of_history: &[Token],
         hosts: Vec<String>,
     ) -> Result<Self, TokenError> {
+        let has_readers = of_history.iter().any(|one| one.permits(Right::Read));
         let token = match token {
-            None if at.ip().is_loopback() => None,
+            None if at.ip().is_loopback() || has_readers => None,
             None => return Err(TokenError::Needed),
             Some(token) if token.len() < SHORTEST => {
                 return Err(TokenError::TooShort { least: SHORTEST });
@@ -54,17 +83,12 @@ impl Access {
             }
             Some(token) => Some(digest(token.as_bytes())),
         };
-        Ok(Self { token, hosts })
-    }
-
-    /// Says whether a token is needed.
-    pub fn needs_token(&self) -> bool {
-        self.token.is_some()
+        Ok(Self { needs_token: token.is_some() || has_readers, token, hosts })
     }
 
     /// Says whether a request names the server as it is called. With a token nobody else gets in anyway.
     pub(super) fn knows_host(&self, headers: &HeaderMap) -> bool {
-        if self.token.is_some() && self.hosts.is_empty() {
+        if self.needs_token && self.hosts.is_empty() {
             return true;
         }
         let Some(host) = host(headers) else { return false };
@@ -77,22 +101,64 @@ impl Access {
         is_loopback || self.hosts.iter().any(|known| name.eq_ignore_ascii_case(known))
     }
 
-    /// Returns who asks, if they may: the name that they gave with the token, empty without one.
-    pub(super) fn who(&self, headers: &HeaderMap) -> Option<String> {
-        let Some(token) = &self.token else { return Some(String::new()) };
-        let given = headers.get(AUTHORIZATION)?.to_str().ok()?;
-        let (scheme, rest) = given.split_once(' ')?;
-        let (name, secret) = match scheme.to_ascii_lowercase().as_str() {
-            "bearer" => (String::new(), rest.trim().to_owned()),
-            "basic" => {
-                let both = String::from_utf8(STANDARD.decode(rest.trim()).ok()?).ok()?;
-                let (name, secret) = both.split_once(':')?;
-                (name.to_owned(), secret.to_owned())
+    /// Returns who asks, if they may ask for anything.
+    pub(super) fn caller(&self, headers: &HeaderMap, of_history: &[Token]) -> Option<Caller> {
+        if let Some((name, secret)) = credentials(headers) {
+            let given = digest(secret.as_bytes());
+            if self.token.as_ref().is_some_and(|token| is_same(&given, token)) {
+                return Some(Caller { name, has_token: true, rights: RIGHTS.to_vec() });
             }
-            _ => return None,
-        };
-        is_same(&digest(secret.as_bytes()), token).then_some(name)
+            let given = hexadecimal(&given);
+            let known = of_history.iter().find(|one| one.revoked.is_none() && one.digest == given);
+            if let Some(Token { name, rights, .. }) = known {
+                let (name, rights) = (name.clone(), rights.clone());
+                return Some(Caller { name, has_token: true, rights });
+            }
+        }
+        // Nobody adds anything without a token: what can reach loopback can be a page of another site.
+        let rights = vec![Right::Read, Right::Manage];
+        (!self.needs_token).then_some(Caller { rights, ..Caller::nobody() })
     }
+}
+
+/// Returns the name and the token that were given.
+fn credentials(headers: &HeaderMap) -> Option<(String, String)> {
+    let given = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, rest) = given.split_once(' ')?;
+    match scheme.to_ascii_lowercase().as_str() {
+        "bearer" => Some((String::new(), rest.trim().to_owned())),
+        "basic" => {
+            let both = String::from_utf8(STANDARD.decode(rest.trim()).ok()?).ok()?;
+            let (name, secret) = both.split_once(':')?;
+            Some((name.to_owned(), secret.to_owned()))
+        }
+        _ => None,
+    }
+}
+
+/// A new token: the text that its owner gets, and what a history keeps of it.
+#[derive(Debug)]
+pub struct NewToken {
+    /// The token itself, which is nowhere else.
+    pub text: String,
+    /// Its SHA-256, in hexadecimal.
+    pub digest: String,
+}
+
+impl NewToken {
+    /// Makes one that nobody can guess. What it begins with tells those who search for leaked tokens what it is.
+    pub fn make() -> io::Result<Self> {
+        let text = format!("becalm_{}", secret()?);
+        Ok(Self { digest: hexadecimal(&digest(text.as_bytes())), text })
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
 }
 
 /// Says whether a form comes from a page of this server, as far as the browser says.
@@ -161,18 +227,36 @@ mod tests {
     #[test]
     fn beyond_loopback_a_token_is_needed_that_nobody_guesses() {
         let beyond = "0.0.0.0:1".parse().unwrap();
-        let with = |token| Access::new(beyond, token, Vec::new()).err();
+        let with = |token| Access::new(beyond, token, &[], Vec::new()).err();
         assert_eq!(with(None), Some(TokenError::Needed));
         assert_eq!(with(Some("short")), Some(TokenError::TooShort { least: 16 }));
         assert_eq!(with(Some("0123456789 abcdef")), Some(TokenError::Unusual));
         assert_eq!(with(Some(TOKEN)), None);
-        assert!(Access::new(here(), None, Vec::new()).is_ok());
+        assert!(Access::new(here(), None, &[], Vec::new()).is_ok());
+        // One of the history that lets nobody look does not make it safe.
+        let of_history = |right| [token("ci", right, None)];
+        let with = |right| Access::new(beyond, None, &of_history(right), Vec::new()).err();
+        assert_eq!((with(Right::Upload), with(Right::Read)), (Some(TokenError::Needed), None));
+    }
+
+    fn token(text: &str, right: Right, revoked: Option<f64>) -> Token {
+        Token {
+            name: text.to_owned(),
+            digest: hexadecimal(&digest(text.as_bytes())),
+            rights: vec![right],
+            made: 1.0,
+            revoked,
+        }
     }
 
     #[test]
     fn who_has_the_token_may_ask_by_either_scheme() {
-        let access = Access::new(here(), Some(TOKEN), Vec::new()).unwrap();
-        let who = |given: &str| access.who(&headers(&[("authorization", given)]));
+        let access = Access::new(here(), Some(TOKEN), &[], Vec::new()).unwrap();
+        let who = |given: &str| {
+            let caller = access.caller(&headers(&[("authorization", given)]), &[])?;
+            assert!(RIGHTS.into_iter().all(|right| caller.may(right)));
+            Some(caller.name)
+        };
         assert_eq!(who(&format!("Bearer {TOKEN}")), Some(String::new()));
         assert_eq!(
             who(&format!("Basic {}", STANDARD.encode(format!("ada:{TOKEN}")))),
@@ -182,12 +266,43 @@ mod tests {
         {
             assert_eq!(who(wrong), None, "{wrong}");
         }
-        assert_eq!(access.who(&HeaderMap::new()), None);
+        assert_eq!(access.caller(&HeaderMap::new(), &[]), None);
+    }
+
+    #[test]
+    fn tokens_of_the_history_permit_what_it_says_until_they_are_revoked() {
+        let known = [
+            token("reader", Right::Read, None),
+            token("uploader", Right::Upload, None),
+            token("gone", Right::Manage, Some(2.0)),
+        ];
+        let access = Access::new(here(), None, &known, Vec::new()).unwrap();
+        let may = |given: &str| -> Option<Vec<Right>> {
+            let given = format!("Bearer {given}");
+            let caller = access.caller(&headers(&[("authorization", &given)]), &known)?;
+            Some(RIGHTS.into_iter().filter(|right| caller.may(*right)).collect())
+        };
+        assert_eq!(may("reader"), Some(vec![Right::Read]));
+        assert_eq!(may("uploader"), Some(vec![Right::Upload]));
+        assert_eq!((may("gone"), may("other")), (None, None));
+        // Where nobody needs a token to look, everybody does, but nobody adds without one.
+        let open = Access::new(here(), None, &known[1..], Vec::new()).unwrap();
+        let anybody = open.caller(&HeaderMap::new(), &known[1..]).unwrap();
+        let all = RIGHTS.map(|right| anybody.may(right));
+        assert_eq!(all, [true, false, true]);
+    }
+
+    #[test]
+    fn a_new_token_is_another_one_every_time() {
+        let [one, other] = [(); 2].map(|()| NewToken::make().unwrap());
+        assert!(one.text != other.text && one.digest != other.digest);
+        assert_eq!(one.digest, hexadecimal(&digest(one.text.as_bytes())));
+        assert!(one.text.starts_with("becalm_") && one.text.len() > 40 && one.digest.len() == 64);
     }
 
     #[test]
     fn a_name_of_another_site_does_not_lead_here() {
-        let access = Access::new(here(), None, vec!["bench.example".to_owned()]).unwrap();
+        let access = Access::new(here(), None, &[], vec!["bench.example".to_owned()]).unwrap();
         let knows = |host: &str| access.knows_host(&headers(&[("host", host)]));
         for known in
             ["localhost", "LOCALHOST:80", "127.0.0.1:8", "[::1]:8", "[::1]", "bench.example:8"]

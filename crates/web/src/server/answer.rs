@@ -96,6 +96,11 @@ impl Answer {
         self
     }
 
+    /// Returns how many bytes its body has.
+    pub(super) fn bytes(&self) -> usize {
+        self.body.len()
+    }
+
     /// Makes it one of HTTP.
     pub(super) fn response(self) -> Response<Full<Bytes>> {
         let mut response = Response::new(Full::new(Bytes::from(self.body)));

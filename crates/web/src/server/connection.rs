@@ -17,17 +17,8 @@ use tokio::time::{sleep, timeout};
 
 use super::routes::Service;
 
-/// Connections at once; others wait to be accepted.
-const CONNECTIONS: u32 = 256;
-
-/// How long the head of a request may take, and how long a connection may be idle.
-const HEAD: Duration = Duration::from_secs(10);
-
-/// After this time a connection ends with its present answer.
-const LIFE: Duration = Duration::from_secs(60);
-
-/// After this time it ends at once: whoever reads that slowly is not there.
-const LONGEST: Duration = Duration::from_secs(120);
+/// How many times less time there is for the head of a request while more than half of the places are taken.
+const HURRY: u32 = 10;
 
 /// How long a server that is stopping may take to finish its answers.
 const FAREWELL: Duration = Duration::from_secs(5);
@@ -44,7 +35,8 @@ pub(super) async fn accept(
     service: Arc<Service>,
     stopped: watch::Receiver<bool>,
 ) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS as usize));
+    let connections = service.limits.connections;
+    let places = Arc::new(Semaphore::new(connections));
     let mut stop = stopped.clone();
     let mut stop = pin!(async move {
         let _ = stop.wait_for(|is| *is).await;
@@ -64,8 +56,11 @@ pub(super) async fn accept(
             None => break,
             Some((Ok(place), Ok((stream, _)))) => {
                 let (service, stopped) = (Arc::clone(&service), stopped.clone());
+                // Where places get rare, whoever says nothing leaves sooner.
+                let is_crowded = places.available_permits() < connections / 2;
+                let head = service.limits.head / if is_crowded { HURRY } else { 1 };
                 spawn_local(async move {
-                    converse(stream, service, stopped).await;
+                    converse(stream, service, stopped, head).await;
                     drop(place);
                 });
             }
@@ -74,25 +69,32 @@ pub(super) async fn accept(
         }
     }
     drop(listener);
-    let _ = timeout(FAREWELL, places.acquire_many(CONNECTIONS)).await;
+    let all = u32::try_from(connections).unwrap_or(u32::MAX);
+    let _ = timeout(FAREWELL, places.acquire_many(all)).await;
 }
 
 /// Answers the requests of one connection.
-async fn converse(stream: TcpStream, service: Arc<Service>, mut stopped: watch::Receiver<bool>) {
+async fn converse(
+    stream: TcpStream,
+    service: Arc<Service>,
+    mut stopped: watch::Receiver<bool>,
+    head: Duration,
+) {
     let _ = stream.set_nodelay(true);
+    let limits = service.limits;
     let answer = service_fn(|request| {
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.answer(request).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(HEAD)
+        .header_read_timeout(head)
         .max_buf_size(HEAD_BYTES)
         .max_headers(HEAD_FIELDS)
         .serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);
     let mut ending = pin!(async move {
-        let _ = timeout(LIFE, stopped.wait_for(|is| *is)).await;
+        let _ = timeout(limits.life, stopped.wait_for(|is| *is)).await;
     });
     let mut is_ending = false;
     let whole = poll_fn(|context| {
@@ -103,5 +105,5 @@ async fn converse(stream: TcpStream, service: Arc<Service>, mut stopped: watch::
         connection.as_mut().poll(context)
     });
     // A client that goes away is none of the server's business.
-    let _ = timeout(LONGEST, whole).await;
+    let _ = timeout(limits.longest, whole).await;
 }

@@ -5,13 +5,17 @@ mod answer;
 mod connection;
 mod counters;
 mod decide;
+mod fields;
+mod openapi;
 mod query;
 mod routes;
+mod upload;
 
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -19,7 +23,7 @@ use tokio::task::LocalSet;
 
 use crate::history::History;
 
-pub use access::{Access, TokenError};
+pub use access::{Access, NewToken, TokenError};
 
 /// What a server does.
 pub struct ServerOptions {
@@ -31,8 +35,64 @@ pub struct ServerOptions {
     pub version: String,
     /// Who may ask.
     pub access: Access,
-    /// Whether changes can be decided about.
-    pub decides: bool,
+    /// Whether changes can be decided about, and records added.
+    pub changes: bool,
+    /// What a client may take.
+    pub limits: Limits,
+    /// Returns the JSON Schema of a document by its name.
+    pub schema: fn(&str) -> Option<String>,
+    /// Gets every answer.
+    pub log: Option<Log>,
+}
+
+/// Gets every answer, from any thread.
+pub type Log = Box<dyn Fn(&Answered<'_>) + Send + Sync>;
+
+/// A request that was answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answered<'a> {
+    /// How it was made.
+    pub method: &'a str,
+    /// Its path without what follows `?`, which may have names that are nobody's business.
+    pub path: &'a str,
+    /// What it was for, as the counters call it.
+    pub page: &'static str,
+    /// The status of the answer.
+    pub status: u16,
+    /// Bytes of the body.
+    pub bytes: usize,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+/// What a client may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of a record that is sent.
+    pub record: usize,
+    /// How long the head of a request may take, and how long a connection may be idle.
+    pub head: Duration,
+    /// How long a form may take to arrive, and how long nothing of a record may come.
+    pub arrival: Duration,
+    /// After this time a connection ends with its present answer.
+    pub life: Duration,
+    /// After this time it ends at once: whoever reads that slowly is not there.
+    pub longest: Duration,
+    /// Connections at once; others wait to be accepted.
+    pub connections: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            record: 32 << 20,
+            head: Duration::from_secs(10),
+            arrival: Duration::from_secs(10),
+            life: Duration::from_secs(60),
+            longest: Duration::from_secs(120),
+            connections: 256,
+        }
+    }
 }
 
 /// A server that runs until it is dropped; then it answers what was asked, and ends.

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use becalm_model::history::{ChangeId, EntryId, SeriesId};
 use becalm_model::wire::json_text;
 use becalm_report::web::{
-    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_entries,
-    web_entry, web_feed, web_icon, web_message, web_message_text, web_series, web_style,
+    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_compare,
+    web_entries, web_entry, web_feed, web_icon, web_machines, web_message, web_message_text,
+    web_series, web_style, web_suites,
 };
-use becalm_series::{Store, StoreError};
+use becalm_series::{Right, Store, StoreError, Token};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
@@ -21,26 +22,43 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::ServerOptions;
-use super::access::{Access, digest, host, is_same, is_same_origin, secret};
+use super::access::{Access, Caller, digest, host, is_same, is_same_origin, secret};
 use super::answer::{Answer, Kind};
 use super::counters::Counters;
 use super::decide::Asked;
+use super::fields::Fields;
+use super::openapi::openapi;
 use super::query::{pairs, plain, value};
+use super::upload::{Arrivals, Arrived, Upload};
+use super::{Answered, Limits, Log, ServerOptions};
 use crate::history::History;
-use crate::queries::{self, By, Findings};
+use crate::queries::{self, By, CompareAsked, CompareOf, Findings};
 
 /// Queries at the same time.
 const QUERIES: usize = 4;
 
 /// How long an answer may wait for its turn and for the database.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a form may take to arrive.
-const ARRIVAL: Duration = Duration::from_secs(10);
+/// How long tokens are known before they are read again: so long one that was revoked may still count.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// Bytes of a form.
 const FORM: usize = 16 << 10;
+
+/// Documents of the interface for programs.
+const SCHEMAS: [&str; 10] = [
+    "record",
+    "web-benchmarks",
+    "web-changes",
+    "web-compare",
+    "web-entries",
+    "web-entry",
+    "web-machines",
+    "web-series",
+    "web-suites",
+    "web-upload",
+];
 
 /// Letters of a search, a branch and the like.
 const WORDS: usize = 200;
@@ -51,17 +69,25 @@ pub(super) struct Service {
     title: String,
     version: String,
     access: Access,
-    /// In every form of this server, if it decides. Another start has another one.
+    /// Tokens of the history, and when they were read.
+    tokens: tokio::sync::Mutex<(Option<Instant>, Arc<[Token]>)>,
+    /// In every form of this server, if anything can be changed. Another start has another one.
     form_token: Option<String>,
     counters: Counters,
     turns: Arc<Semaphore>,
+    arrivals: Arrivals,
+    /// Records are read and added one at a time: the history has one writer, and what a record needs while it is read is
+    /// several times its length.
+    adding: Arc<Semaphore>,
+    pub(super) limits: Limits,
+    schema: fn(&str) -> Option<String>,
+    log: Option<Log>,
 }
 
 /// One request, as far as routes look at it.
 struct Wanted {
     query: Vec<(String, String)>,
-    /// The name that was given with the token.
-    who: String,
+    who: Caller,
     /// The address of the site, for a feed.
     base: String,
 }
@@ -75,7 +101,14 @@ enum Target {
     Entries,
     Entry(EntryId),
     Record(EntryId),
+    Compare,
+    Machines,
+    Suites,
     Decision(ChangeId),
+    Upload,
+    OpenApi,
+    /// Which of [`SCHEMAS`].
+    Schema(usize),
     Style,
     Icon,
     Feed,
@@ -89,6 +122,20 @@ enum Target {
 enum Form {
     Page,
     Json,
+}
+
+/// How a document is wanted.
+enum Wished {
+    Page,
+    Document,
+    Fields(Fields),
+}
+
+/// What came with a request.
+enum Sent {
+    Nothing,
+    Form(Vec<(String, String)>),
+    Record(Arrived),
 }
 
 /// Why there is no answer but a message.
@@ -114,10 +161,23 @@ impl From<WebMessage> for Refused {
 
 impl Service {
     pub(super) fn new(history: History, options: ServerOptions) -> io::Result<Self> {
-        let ServerOptions { title, version, access, decides, .. } = options;
-        let form_token = if decides { Some(secret()?) } else { None };
-        let (counters, turns) = (Counters::default(), Arc::new(Semaphore::new(QUERIES)));
-        Ok(Self { history, title, version, access, form_token, counters, turns })
+        let ServerOptions { title, version, access, changes, limits, schema, log, .. } = options;
+        let form_token = if changes { Some(secret()?) } else { None };
+        Ok(Self {
+            history,
+            title,
+            version,
+            access,
+            tokens: tokio::sync::Mutex::new((None, Arc::new([]))),
+            form_token,
+            counters: Counters::default(),
+            turns: Arc::new(Semaphore::new(QUERIES)),
+            arrivals: Arrivals::new(limits.record, limits.arrival),
+            adding: Arc::new(Semaphore::new(1)),
+            limits,
+            schema,
+            log,
+        })
     }
 
     /// Finds what most pages need, before anybody asks. If that is not possible now, the first request tries again.
@@ -132,8 +192,14 @@ impl Service {
     ) -> Response<Full<Bytes>> {
         let began = Instant::now();
         let (head, body) = request.into_parts();
+        let asked = self.log.is_some().then(|| (head.method.clone(), head.uri.path().to_owned()));
         let (page, answer) = Arc::clone(&self).page(head, body).await;
-        self.counters.count(page, answer.status.as_u16(), began.elapsed());
+        let status = answer.status.as_u16();
+        self.counters.count(page, status, began.elapsed());
+        if let Some((log, (method, path))) = self.log.as_ref().zip(asked) {
+            let (bytes, seconds) = (answer.bytes(), began.elapsed().as_secs_f64());
+            log(&Answered { method: method.as_str(), path: &path, page, status, bytes, seconds });
+        }
         answer.response()
     }
 
@@ -143,55 +209,61 @@ impl Service {
             if path.first().is_some_and(|first| first == "api") { Form::Json } else { Form::Page };
         // Links of an answer are relative to where it was asked for.
         let depth = path.len().saturating_sub(1).min(1);
-        let refuse = |message: &WebMessage| self.message(message, form, depth, "");
+        let nobody = Caller::nobody();
+        let refuse = |message: &WebMessage| self.message(message, form, depth, &nobody);
         if !self.access.knows_host(&head.headers) {
             return ("refused", refuse(&WebMessage::UnknownHost));
         }
-        let Some(target) = target(&path, form) else {
-            return match self.access.who(&head.headers) {
+        let known = self.known_tokens(&head.headers).await;
+        let caller = self.access.caller(&head.headers, &known);
+        let Some(target) = target(&path, form, &head.method) else {
+            return match caller {
                 Some(_) => ("none", refuse(&WebMessage::NotFound)),
                 None => ("refused", refuse(&WebMessage::NoToken).asking_for_token()),
             };
         };
         let name = target.name();
-        let who = match self.access.who(&head.headers) {
-            Some(who) => who,
+        let who = match (caller, target.needs()) {
             // Whoever looks after the server needs to know no more than whether it works.
-            None if target == Target::Health => String::new(),
-            None => return (name, refuse(&WebMessage::NoToken).asking_for_token()),
+            (caller, None) => caller.unwrap_or_else(Caller::nobody),
+            (Some(caller), Some(right)) if caller.may(right) => caller,
+            (Some(caller), Some(right)) if caller.has_token => {
+                return (name, refuse(&WebMessage::NoRight { needed: right.word() }));
+            }
+            _ => return (name, refuse(&WebMessage::NoToken).asking_for_token()),
         };
-        let is_right = match target {
-            Target::Decision(_) => head.method == Method::POST,
-            _ => head.method == Method::GET || head.method == Method::HEAD,
-        };
-        if !is_right {
-            let methods = if matches!(target, Target::Decision(_)) { "POST" } else { "GET, HEAD" };
+        let methods = target.methods(form);
+        if !methods.split(", ").any(|method| method == head.method.as_str()) {
             return (name, refuse(&WebMessage::WrongMethod).allowing(methods));
         }
-        let form_sent = match target {
-            Target::Decision(_) => match self.form(&head.headers, body).await {
-                Ok(form) => form,
-                Err(message) => return (name, refuse(&message)),
-            },
-            _ => Vec::new(),
+        let sent = match target {
+            Target::Decision(_) => self.form(&head.headers, body).await.map(Sent::Form),
+            Target::Upload if self.form_token.is_none() => Err(WebMessage::WrongMethod),
+            Target::Upload => self.arrivals.take(body).await.map(Sent::Record),
+            _ => Ok(Sent::Nothing),
+        };
+        let sent = match sent {
+            Ok(sent) => sent,
+            Err(message) => return (name, refuse(&message)),
         };
         let base = host(&head.headers).map_or(String::new(), |host| format!("http://{host}/"));
         let wanted = Wanted { query: pairs(head.uri.query().unwrap_or_default()), who, base };
-        let turn = timeout(PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
+        let turns = if target == Target::Upload { &self.adding } else { &self.turns };
+        let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return (name, refuse(&WebMessage::Busy)) };
         // Databases block.
         let service = Arc::clone(&self);
         let work = spawn_blocking(move || {
             // It has its turn until it is done, also if nobody waits for it any more.
             let _turn = turn;
-            let done = service.carry_out(target, form, &wanted, &form_sent);
-            let decisions = service.site(&wanted.who);
+            let done = service.carry_out(target, form, &wanted, sent);
+            let site = service.site(&wanted.who);
             done.unwrap_or_else(|refused| {
                 let message = match refused {
                     Refused::Message(message) => message,
                     Refused::Store(error) => WebMessage::NoDatabase(error.to_string()),
                 };
-                message_on(&decisions, &message, form, depth)
+                message_on(&site, &message, form, depth)
             })
         });
         let answer = match timeout(PATIENCE, work).await {
@@ -200,6 +272,25 @@ impl Service {
             Err(_) => refuse(&WebMessage::Busy),
         };
         (name, answer)
+    }
+
+    /// Returns the tokens of the history, if somebody gives one: as they were a moment ago, so that those who guess do not
+    /// keep the database busy.
+    async fn known_tokens(self: &Arc<Self>, headers: &HeaderMap) -> Arc<[Token]> {
+        if !headers.contains_key(AUTHORIZATION) {
+            return Arc::new([]);
+        }
+        let mut known = self.tokens.lock().await;
+        if known.0.is_none_or(|read| read.elapsed() >= FRESH) {
+            let service = Arc::clone(self);
+            let read = spawn_blocking(move || service.history.reading(Store::tokens)).await;
+            known.0 = Some(Instant::now());
+            // While the history cannot be read, those that were there count on.
+            if let Ok(Ok(tokens)) = read {
+                known.1 = tokens.into();
+            }
+        }
+        Arc::clone(&known.1)
     }
 
     /// Reads a form that a page of this server sent.
@@ -220,7 +311,7 @@ impl Service {
         if body.size_hint().lower() > FORM as u64 {
             return Err(WebMessage::TooLarge);
         }
-        let whole = timeout(ARRIVAL, Limited::new(body, FORM).collect()).await;
+        let whole = timeout(self.limits.arrival, Limited::new(body, FORM).collect()).await;
         let bytes = match whole {
             Err(_) => return Err(WebMessage::TooSlow),
             Ok(Err(error)) if error.is::<LengthLimitError>() => return Err(WebMessage::TooLarge),
@@ -236,11 +327,12 @@ impl Service {
         }
     }
 
-    fn site(&self, who: &str) -> Site {
+    fn site(&self, who: &Caller) -> Site {
         let decisions = self
             .form_token
             .as_ref()
-            .map(|token| Decisions { token: token.clone(), by: who.to_owned() });
+            .filter(|_| who.may(Right::Manage))
+            .map(|token| Decisions { token: token.clone(), by: who.name.clone() });
         Site {
             title: self.title.clone(),
             version: self.version.clone(),
@@ -248,7 +340,7 @@ impl Service {
         }
     }
 
-    fn message(&self, message: &WebMessage, form: Form, depth: usize, who: &str) -> Answer {
+    fn message(&self, message: &WebMessage, form: Form, depth: usize, who: &Caller) -> Answer {
         message_on(&self.site(who), message, form, depth)
     }
 
@@ -258,21 +350,37 @@ impl Service {
         target: Target,
         form: Form,
         wanted: &Wanted,
-        sent: &[(String, String)],
+        sent: Sent,
     ) -> Result<Answer, Refused> {
         let site = self.site(&wanted.who);
-        match target {
-            Target::Style => return Ok(Answer::ok(Kind::Style, web_style())),
-            Target::Icon => return Ok(Answer::ok(Kind::Picture, web_icon())),
-            Target::Decision(change) => {
-                let asked = Asked::read(change, sent, &wanted.who)?;
+        match (target, sent) {
+            (Target::Style, _) => return Ok(Answer::ok(Kind::Style, web_style())),
+            (Target::OpenApi, _) => {
+                return Ok(Answer::ok(Kind::Json, openapi(&self.version)));
+            }
+            (Target::Schema(place), _) => {
+                let text = (self.schema)(SCHEMAS[place]).ok_or(WebMessage::NotFound)?;
+                return Ok(Answer::ok(Kind::Json, text));
+            }
+            (Target::Icon, _) => return Ok(Answer::ok(Kind::Picture, web_icon())),
+            (Target::Decision(change), Sent::Form(form)) => {
+                let asked = Asked::read(change, &form, &wanted.who.name)?;
                 return Ok(Answer::see_other(asked.carry_out(&self.history)??));
+            }
+            (Target::Upload, Sent::Record(record)) => {
+                let upload = Upload::read(&wanted.query)?;
+                let document = upload.carry_out(&self.history, record.text)??;
+                let is_new = document.outcome != "known";
+                let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
+                return Ok(Answer::new(status, Kind::Json, json_text(&document)));
             }
             _ => {}
         }
         let page = wanted.page()?;
         let by = wanted.by()?;
         let state = wanted.state()?;
+        let compared = wanted.compared()?;
+        let wish = wanted.wish(form)?;
         let history = &self.history;
         // What is wrong with a request is found before the database is asked.
         history
@@ -282,27 +390,51 @@ impl Service {
                         let branch = wanted.words("branch");
                         let found =
                             queries::changes(history, store, state, branch.as_deref(), page)?;
-                        shown(found, form, |document| web_changes(document, &site))
+                        shown(found, &wish, |document| web_changes(document, &site))
                     }
                     Target::Series(id) => {
                         let found = queries::series(history, store, id, by, page)?;
-                        shown(found, form, |document| web_series(document, &site))
+                        shown(found, &wish, |document| web_series(document, &site))
                     }
                     Target::Benchmarks => {
                         let search = wanted.words("search").unwrap_or_default();
                         let all = wanted.words("all").is_some();
                         let found = queries::benchmarks(history, store, &search, all, page)?;
-                        shown(found, form, |document| web_benchmarks(document, &site))
+                        shown(found, &wish, |document| web_benchmarks(document, &site))
                     }
-                    Target::Entries => shown(queries::entries(store, page)?, form, |document| {
+                    Target::Entries => shown(queries::entries(store, page)?, &wish, |document| {
                         web_entries(document, &site)
                     }),
                     Target::Entry(id) => {
-                        shown(queries::entry(store, id, page)?, form, |document| {
+                        shown(queries::entry(store, id, page)?, &wish, |document| {
                             web_entry(document, &site)
                         })
                     }
                     Target::Record(id) => record(history, store, id, form)?,
+                    Target::Compare => {
+                        let [before, after, search] = ["before", "after", "search"]
+                            .map(|name| wanted.words(name).unwrap_or_default());
+                        let (of, show) = compared;
+                        let sides = [before.as_str(), after.as_str()];
+                        let asked = CompareAsked { of, sides, show, search: &search, page };
+                        shown(queries::compare(history, store, &asked)?, &wish, |document| {
+                            web_compare(document, &site)
+                        })
+                    }
+                    Target::Machines => {
+                        shown(queries::machines(history, store, page)?, &wish, |document| {
+                            web_machines(document, &site)
+                        })
+                    }
+                    Target::Suites => {
+                        let named = wanted.words("branch").zip(wanted.words("machine"));
+                        let named = named
+                            .as_ref()
+                            .map(|(branch, machine)| (branch.as_str(), machine.as_str()));
+                        shown(queries::suites(history, store, named, page)?, &wish, |document| {
+                            web_suites(document, &site)
+                        })
+                    }
                     Target::Feed => {
                         let changes = queries::feed(history, store)?;
                         Ok(Answer::ok(Kind::Feed, web_feed(&changes, &site, &wanted.base)))
@@ -324,7 +456,13 @@ impl Service {
                         store.stamp()?;
                         Ok(Answer::ok(Kind::Text, "ok\n".to_owned()))
                     }
-                    Target::Style | Target::Icon | Target::Decision(_) => Err(WebMessage::Failed),
+                    // Answered above.
+                    Target::Style
+                    | Target::Icon
+                    | Target::OpenApi
+                    | Target::Schema(_)
+                    | Target::Decision(_)
+                    | Target::Upload => Err(WebMessage::Failed),
                 })
             })?
             .map_err(Refused::from)
@@ -340,7 +478,7 @@ fn message_on(site: &Site, message: &WebMessage, form: Form, depth: usize) -> An
         M::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
         M::BadRequest(_) | M::NoReason => StatusCode::BAD_REQUEST,
         M::NoToken => StatusCode::UNAUTHORIZED,
-        M::ForeignForm => StatusCode::FORBIDDEN,
+        M::ForeignForm | M::NoRight { .. } => StatusCode::FORBIDDEN,
         M::UnknownHost => StatusCode::MISDIRECTED_REQUEST,
         M::Meanwhile { .. } => StatusCode::CONFLICT,
         M::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
@@ -361,13 +499,17 @@ fn message_on(site: &Site, message: &WebMessage, form: Form, depth: usize) -> An
 /// Shows a document as it is wanted; `None` is not found.
 fn shown<T: serde::Serialize>(
     found: Option<T>,
-    form: Form,
+    form: &Wished,
     page: impl Fn(&T) -> String,
 ) -> Result<Answer, WebMessage> {
     let document = found.ok_or(WebMessage::NotFound)?;
     Ok(match form {
-        Form::Page => Answer::ok(Kind::Page, page(&document)),
-        Form::Json => Answer::ok(Kind::Json, json_text(&document)),
+        Wished::Page => Answer::ok(Kind::Page, page(&document)),
+        Wished::Document => Answer::ok(Kind::Json, json_text(&document)),
+        Wished::Fields(fields) => {
+            let value = serde_json::to_value(&document).map_err(|_| WebMessage::Failed)?;
+            Answer::ok(Kind::Json, json_text(&fields.of(value)?))
+        }
     })
 }
 
@@ -409,6 +551,30 @@ impl Wanted {
         }
     }
 
+    fn wish(&self, form: Form) -> Result<Wished, WebMessage> {
+        Ok(match (form, value(&self.query, "fields")) {
+            (Form::Page, _) => Wished::Page,
+            (Form::Json, None) => Wished::Document,
+            (Form::Json, Some(fields)) => Wished::Fields(Fields::read(fields)?),
+        })
+    }
+
+    /// Returns what is compared, and which verdicts are listed.
+    fn compared(&self) -> Result<(CompareOf, &'static str), WebMessage> {
+        const SHOWN: [&str; 4] = ["all", "different", "undecided", "same"];
+        let bad = |what: &str| WebMessage::BadRequest(what.to_owned());
+        let of = match value(&self.query, "of") {
+            None => CompareOf::Commits,
+            Some(given) => CompareOf::ALL
+                .into_iter()
+                .find(|of| of.word() == given)
+                .ok_or_else(|| bad("`of` is commits, branches or machines"))?,
+        };
+        let given = value(&self.query, "show").unwrap_or("all");
+        let show = SHOWN.into_iter().find(|show| *show == given);
+        Ok((of, show.ok_or_else(|| bad("`show` is all, different, undecided or same"))?))
+    }
+
     fn state(&self) -> Result<&'static str, WebMessage> {
         const STATES: [&str; 4] = ["open", "acknowledged", "dismissed", "all"];
         let given = value(&self.query, "state").unwrap_or("open");
@@ -430,7 +596,13 @@ impl Target {
             Self::Entries => "entries",
             Self::Entry(_) => "entry",
             Self::Record(_) => "record",
+            Self::Compare => "compare",
+            Self::Machines => "machines",
+            Self::Suites => "suites",
             Self::Decision(_) => "decision",
+            Self::Upload => "upload",
+            Self::OpenApi => "openapi",
+            Self::Schema(_) => "schema",
             Self::Style => "style",
             Self::Icon => "icon",
             Self::Feed => "feed",
@@ -441,8 +613,30 @@ impl Target {
     }
 }
 
+impl Target {
+    /// Returns what somebody must have the right to; nothing where everybody may ask.
+    fn needs(self) -> Option<Right> {
+        match self {
+            Self::Health => None,
+            Self::Decision(_) => Some(Right::Manage),
+            Self::Upload => Some(Right::Upload),
+            _ => Some(Right::Read),
+        }
+    }
+
+    /// Returns the methods that its address takes.
+    fn methods(self, form: Form) -> &'static str {
+        match self {
+            Self::Decision(_) => "POST",
+            Self::Upload => "GET, HEAD, POST",
+            Self::Entries if form == Form::Json => "GET, HEAD, POST",
+            _ => "GET, HEAD",
+        }
+    }
+}
+
 /// Finds what a path is for. Below `api` there is what has a document.
-fn target(path: &[String], form: Form) -> Option<Target> {
+fn target(path: &[String], form: Form, method: &Method) -> Option<Target> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     let number = |text: &str| {
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -452,13 +646,21 @@ fn target(path: &[String], form: Form) -> Option<Target> {
         ["changes"] => Some(Target::Changes),
         ["benchmarks"] => Some(Target::Benchmarks),
         ["entries"] => Some(Target::Entries),
+        ["compare"] => Some(Target::Compare),
+        ["machines"] => Some(Target::Machines),
+        ["suites"] => Some(Target::Suites),
         ["series", id] => number(id).map(|id| Target::Series(SeriesId(id))),
         ["entry", id] => number(id).map(|id| Target::Entry(EntryId(id))),
         ["record", id] => number(id).map(|id| Target::Record(EntryId(id))),
         _ => None,
     };
     match form {
-        Form::Json => of_both(&words[1..]),
+        Form::Json if words[1..] == ["entries"] && method == Method::POST => Some(Target::Upload),
+        Form::Json => match words[1..] {
+            ["openapi.json"] => Some(Target::OpenApi),
+            ["schema", name] => SCHEMAS.iter().position(|known| *known == name).map(Target::Schema),
+            ref words => of_both(words),
+        },
         Form::Page => match words[..] {
             [] | [""] => Some(Target::Changes),
             ["changes", id] => id.parse().ok().map(Target::Decision),
@@ -475,6 +677,7 @@ fn target(path: &[String], form: Form) -> Option<Target> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::openapi::OPERATIONS;
     use super::*;
 
     #[test]
@@ -482,13 +685,25 @@ mod tests {
         let of = |path: &str| {
             let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
             let form = if path[0] == "api" { Form::Json } else { Form::Page };
-            target(&path, form)
+            target(&path, form, &Method::GET)
         };
         assert_eq!(of("/"), Some(Target::Changes));
         assert_eq!(of("/series/12"), Some(Target::Series(SeriesId(12))));
         assert_eq!(of("/api/series/12"), Some(Target::Series(SeriesId(12))));
         assert_eq!(of("/changes/3%40120"), of("/changes/3@120"));
         assert!(of("/changes/3@120").is_some());
+        // Every address of the description is there, and what is there is described.
+        for one in OPERATIONS {
+            let path = one.path.replace("{id}", "1");
+            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
+            let method = if one.method == "post" { Method::POST } else { Method::GET };
+            let target = target(&path, Form::Json, &method).unwrap();
+            assert_eq!(target.name(), if one.method == "post" { "upload" } else { &path[1] });
+            assert!(SCHEMAS.contains(&one.answer), "{}", one.path);
+        }
+        for name in SCHEMAS {
+            assert!(OPERATIONS.iter().any(|one| one.answer == name), "{name}");
+        }
         for nothing in [
             "/api",
             "/api/",

@@ -11,6 +11,20 @@ use serde_json::{Value, json};
 
 use super::support::Bench;
 
+/// The pages, as pictures of them are called, with their addresses.
+const PAGES: [(&str, &str); 10] = [
+    ("changes", "changes"),
+    ("series", "series/1"),
+    ("by-time", "series/1?by=time"),
+    ("hostile", "series/2"),
+    ("benchmarks", "benchmarks"),
+    ("compare", "compare?before=01abcdef&after=29abcdef"),
+    ("machines", "machines"),
+    ("suites", "suites"),
+    ("entries", "entries"),
+    ("entry", "entry/30"),
+];
+
 /// A browser with one page.
 struct Browser {
     child: Child,
@@ -127,6 +141,12 @@ impl Browser {
         self.order("Runtime.evaluate", &asked)["result"]["value"].clone()
     }
 
+    /// Computes something on the page that takes a while.
+    fn wait_for(&mut self, expression: &str) -> Value {
+        let asked = json!({"expression": expression, "returnByValue": true, "awaitPromise": true});
+        self.order("Runtime.evaluate", &asked)["result"]["value"].clone()
+    }
+
     /// Keeps a picture of the whole page.
     fn picture(&mut self, path: &Path) {
         let asked = json!({"format": "png", "captureBeyondViewport": true});
@@ -154,16 +174,7 @@ fn pages_fit_a_screen_and_a_telephone_without_an_error() {
     std::fs::create_dir_all(&pictures).unwrap();
     let bench = Bench::with_a_change();
     let server = bench.serve();
-    let pages = [
-        ("changes", "changes"),
-        ("series", "series/1"),
-        ("by-time", "series/1?by=time"),
-        ("hostile", "series/2"),
-        ("benchmarks", "benchmarks"),
-        ("entries", "entries"),
-        ("entry", "entry/30"),
-    ];
-    for (name, path) in pages {
+    for (name, path) in PAGES {
         for (width, scheme) in [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")] {
             let what = format!("{name} at {width}, {scheme}");
             browser.open(&format!("{}{path}", server.url()), width, scheme);
@@ -178,6 +189,41 @@ fn pages_fit_a_screen_and_a_telephone_without_an_error() {
     }
 }
 
+/// Returns the script that finds what keeps people out of a page: `xtask` puts the folder with it among those of programs.
+fn axe() -> Result<String, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut files = std::env::split_paths(&path).map(|folder| folder.join("axe.min.js"));
+    let file = files.find(|file| file.is_file());
+    let file = file.ok_or("axe-core is not installed (npm package axe-core)")?;
+    std::fs::read_to_string(file).map_err(|error| error.to_string())
+}
+
+#[test]
+fn axe_finds_nothing_that_keeps_people_out() {
+    let (mut browser, axe) = match Browser::start().and_then(|browser| Ok((browser, axe()?))) {
+        Ok(found) => found,
+        Err(why) => return skipped(&why),
+    };
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let mut found = Vec::new();
+    for path in PAGES.map(|(_, path)| path).into_iter().chain(["nothing"]) {
+        for (width, scheme) in [(1280, "light"), (390, "dark")] {
+            browser.open(&format!("{}{path}", server.url()), width, scheme);
+            // What is folded is a part of the page, too.
+            browser.ask("document.querySelectorAll('details').forEach(one => one.open = true)");
+            browser.ask(&axe);
+            let violations = browser.wait_for(
+                "axe.run(document, {resultTypes: ['violations']}).then(found => found.violations.map(one => \
+                 one.id + ': ' + one.nodes.slice(0, 2).map(node => node.html.slice(0, 200)).join(' ')))",
+            );
+            let violations = violations.as_array().expect("axe runs").clone();
+            found.extend(violations.into_iter().map(|one| format!("{path} at {width}: {one}")));
+        }
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
 #[test]
 fn the_keyboard_reaches_everything_and_first_the_content() {
     let mut browser = match Browser::start() {
@@ -188,7 +234,7 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
     let server = bench.serve();
     browser.open(&format!("{}series/1", server.url()), 1280, "light");
     let mut reached = Vec::new();
-    for _ in 0..10 {
+    for _ in 0..13 {
         for kind in ["keyDown", "keyUp"] {
             let key =
                 json!({"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9});
@@ -206,6 +252,9 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
         "Skip to the content",
         "Changes",
         "Benchmarks",
+        "Compare",
+        "Machines",
+        "Suites",
         "Entries",
         "By entry",
         "By time",

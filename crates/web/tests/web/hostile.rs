@@ -2,6 +2,8 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use becalm_web::Limits;
+
 use super::support::{Bench, exchange, get};
 
 #[test]
@@ -43,7 +45,8 @@ fn a_form_that_is_too_large_is_refused_and_nothing_is_kept() {
 #[test]
 fn a_client_that_sends_half_a_request_is_let_go() {
     let bench = Bench::with_a_change();
-    let server = bench.serve();
+    let limits = Limits { head: Duration::from_millis(200), ..Limits::default() };
+    let server = bench.serve_limited(None, true, limits);
     let begun: Vec<TcpStream> = (0..20)
         .map(|_| {
             let mut stream = TcpStream::connect(server.at()).unwrap();
@@ -77,4 +80,20 @@ fn a_server_that_is_stopped_ends_although_clients_are_connected() {
     assert_eq!(&first, b"HTTP/1.1 200 OK");
     drop(server);
     assert!(TcpStream::connect(at).is_err());
+}
+
+#[test]
+fn more_clients_than_connections_wait_and_are_answered() {
+    let bench = Bench::with_a_change();
+    let limits = Limits { connections: 8, head: Duration::from_millis(200), ..Limits::default() };
+    let server = bench.serve_limited(None, true, limits);
+    // Idle ones take all places, until their time is over.
+    let idle: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(server.at()).unwrap()).collect();
+    let asked: Vec<u16> = std::thread::scope(|scope| {
+        let clients: Vec<_> =
+            (0..32).map(|_| scope.spawn(|| get(&server, "/entries").status)).collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    assert!(asked.iter().all(|status| *status == 200), "{asked:?}");
+    drop(idle);
 }

@@ -3,6 +3,9 @@
 mod browser;
 mod decisions;
 mod hostile;
+mod overviews;
 mod pages;
 mod published;
+mod raw;
 mod support;
+mod uploads;

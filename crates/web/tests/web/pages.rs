@@ -43,6 +43,11 @@ fn every_page_is_complete_without_script_and_repeats_no_markup_of_others() {
         "/benchmarks?search=SORT+main",
         "/entries",
         "/entry/30",
+        "/compare?before=01abcdef&after=29abcdef",
+        "/compare?of=branches",
+        "/compare?of=machines",
+        "/machines",
+        "/suites",
     ];
     let more = [
         format!("/series/{id}"),
@@ -253,4 +258,48 @@ fn a_long_series_is_shown_in_parts_with_the_whole_of_it_above() {
         (2, 1)
     );
     assert_eq!(get(&server, &format!("/series/{id}?page=4")).status, 404);
+}
+
+#[test]
+fn programs_get_the_fields_that_they_name() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let reply = get(&server, "/api/changes?fields=counts.open_regressions,changes.change.kind");
+    let json: Value = serde_json::from_str(&reply.body).unwrap();
+    let expected = serde_json::json!({
+        "schema": "becalm/web-changes/1",
+        "counts": {"open_regressions": 1},
+        "changes": [{"change": {"kind": "regression"}}],
+    });
+    assert_eq!(json, expected);
+    for wrong in ["nothing", "", "a..b"] {
+        assert_eq!(get(&server, &format!("/api/entries?fields={wrong}")).status, 400, "{wrong}");
+    }
+}
+
+#[test]
+fn the_description_of_the_interface_is_what_the_server_answers() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let json = |path: &str| -> Value {
+        let reply = get(&server, path);
+        assert_eq!(reply.status, 200, "{path}: {}", reply.body);
+        serde_json::from_str(&reply.body).unwrap()
+    };
+    let description = json("/api/openapi.json");
+    assert_eq!(description["openapi"], "3.1.0");
+    for (path, operations) in description["paths"].as_object().unwrap() {
+        let path = path.replace("{id}", "1");
+        let answer = json(&path);
+        let schema =
+            &operations["get"]["responses"]["200"]["content"]["application/json"]["schema"];
+        let named = schema["$ref"].as_str().unwrap();
+        let published = json(&format!("/api/{named}"));
+        assert!(published["properties"]["schema"].is_object(), "{named}: {published}");
+        if path != "/api/record/1" {
+            let name = named.strip_prefix("schema/").unwrap();
+            assert_eq!(answer["schema"], format!("becalm/{name}/1"), "{path}");
+        }
+    }
+    assert_eq!(get(&server, "/api/schema/nothing").status, 404);
 }

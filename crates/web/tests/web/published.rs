@@ -20,9 +20,17 @@ fn files(bench: &Bench, records: usize) -> BTreeMap<String, String> {
 fn every_link_between_published_files_leads_to_one() {
     let bench = Bench::with_a_change();
     let files = files(&bench, 3);
-    for needed in
-        ["index.html", "benchmarks.html", "entries.html", "style.css", "feed.atom", "entry/1.html"]
-    {
+    for needed in [
+        "index.html",
+        "benchmarks.html",
+        "compare.html",
+        "machines.html",
+        "suites.html",
+        "entries.html",
+        "style.css",
+        "feed.atom",
+        "entry/1.html",
+    ] {
         assert!(files.contains_key(needed), "{needed}: {:?}", files.keys());
     }
     assert!(files.contains_key("record/30.html") && !files.contains_key("record/1.html"));

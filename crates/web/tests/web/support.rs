@@ -9,9 +9,10 @@ use std::time::Duration;
 use becalm_model::history::Commit;
 use becalm_model::{Direction, Unit};
 use becalm_series::{
-    Access as StoreAccess, ChangeTerms, HistoryLocation, NewEntry, NewPoint, Origin, Store, open,
+    Access as StoreAccess, ChangeTerms, EntryFilter, HistoryLocation, NewEntry, NewPoint, Origin,
+    Right, Store, Token, open,
 };
-use becalm_web::{Access, History, Server, ServerOptions};
+use becalm_web::{Access, History, Limits, NewToken, Server, ServerOptions};
 
 /// A history in a folder of its own.
 pub(crate) struct Bench {
@@ -58,16 +59,48 @@ impl Bench {
         self.serve_with(None, true)
     }
 
-    pub(crate) fn serve_with(&self, token: Option<&str>, decides: bool) -> Server {
+    pub(crate) fn serve_with(&self, token: Option<&str>, changes: bool) -> Server {
+        self.serve_limited(token, changes, Limits::default())
+    }
+
+    pub(crate) fn serve_limited(
+        &self,
+        token: Option<&str>,
+        changes: bool,
+        limits: Limits,
+    ) -> Server {
         let at = "127.0.0.1:0".parse().unwrap();
+        let of_history = self.store().tokens().unwrap();
         let options = ServerOptions {
             at,
             title: HOSTILE.to_owned(),
             version: "1.0".to_owned(),
-            access: Access::new(at, token, Vec::new()).unwrap(),
-            decides,
+            access: Access::new(at, token, &of_history, Vec::new()).unwrap(),
+            changes,
+            limits,
+            schema: |name| becalm_model::wire::json_schema(name).map(|schema| schema.to_string()),
+            log: None,
         };
         Server::start(self.history(), options).unwrap()
+    }
+
+    /// Makes a token that permits this, and returns the line of a head that gives it.
+    pub(crate) fn token(&self, name: &str, rights: &[Right]) -> String {
+        let NewToken { text, digest } = NewToken::make().unwrap();
+        let token = Token {
+            name: name.to_owned(),
+            digest,
+            rights: rights.to_vec(),
+            made: 1.0,
+            revoked: None,
+        };
+        assert!(self.store().add_token(&token).unwrap());
+        format!("Authorization: Bearer {text}\r\n")
+    }
+
+    /// Returns how many entries there are.
+    pub(crate) fn entries(&self) -> usize {
+        self.store().entries(&EntryFilter::default()).unwrap().len()
     }
 }
 

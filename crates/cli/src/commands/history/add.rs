@@ -1,16 +1,19 @@
 //! `becalm history add`: makes entries of results.
 
-use becalm_model::counted;
-use std::path::PathBuf;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
+use becalm_forge::{Dashboard, RecordPlace};
+use becalm_model::counted;
 use becalm_model::history::AtCommit;
 use becalm_model::history::{Commit, Entry, EntryId, short_commit};
-use becalm_model::wire::HistoryDocument;
+use becalm_model::wire::{HistoryDocument, WebUploadDocument};
 use becalm_report::{WORDS, printable};
-use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, Store, cut_off};
+use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, Origin, Store, cut_off};
 use clap::builder::NonEmptyStringValueParser;
 
 use super::asv_folder::AsvResults;
+use super::token::read_token;
 use super::{Content, Home, Records, Settings, StoreFlags, content, measurements, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -23,7 +26,8 @@ use crate::ui::Ui;
 /// github-action-benchmark, a folder of ASV results, CSV with a column `time` as Otava reads it,
 /// and records of `compare --rev`. A CSV row without a commit is placed at its own time and belongs
 /// to no commit. Results that are already in the history are recognised and not counted twice. Once
-/// becalm has printed the line of an entry, the entry is on disk.
+/// becalm has printed the line of an entry, the entry is on disk. With --to, that is the disk of a
+/// `becalm serve`, which gets the records over HTTP; git is asked here.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that becalm saved, files or folders of other tools; `-` is standard input
@@ -51,8 +55,14 @@ pub(crate) struct Args {
     /// Format of the files [default: detected from their content]
     #[arg(long, value_name = "NAME")]
     format: Option<String>,
+    /// Send the results to this `becalm serve` instead of adding them to a history here
+    #[arg(long, value_name = "URL", value_parser = NonEmptyStringValueParser::new())]
+    to: Option<String>,
+    /// File with a token of that server that permits uploads [default: the variable `BECALM_TOKEN`]
+    #[arg(long, value_name = "FILE", requires = "to")]
+    token_file: Option<PathBuf>,
     /// Print the new entries as JSON
-    #[arg(long)]
+    #[arg(long, conflicts_with = "to")]
     json: bool,
 }
 
@@ -83,10 +93,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         refuse_one_place(args, &name, found.len())?;
         wanted.push((name, Results::Read(found)));
     }
-    let store = args.store.open_for_writing(&settings, ui)?;
+    let into = match &args.to {
+        None => Destination::Store(args.store.open_for_writing(&settings, ui)?),
+        Some(url) => Destination::Dashboard(dashboard(url, args.token_file.as_deref(), ui)?),
+    };
     let (home, terms) = (&home, &terms);
     let mut adding = Adding {
-        store,
+        into,
         home,
         terms,
         settings: &settings,
@@ -120,7 +133,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         }
     }
     adding.flush()?;
-    let Adding { mut store, done, .. } = adding;
+    let Adding { into, done, .. } = adding;
     let Done { added, detached, needs_home } = done;
     let needs_home = terms.commit.is_some() || needs_home;
     if let Some(doubt) = home.doubt(terms).filter(|_| needs_home && !added.is_empty()) {
@@ -133,7 +146,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             settings.branch
         ));
     }
-    if args.json {
+    if let Destination::Store(mut store) = into
+        && args.json
+    {
         let filter = EntryFilter { ids: added.clone(), ..EntryFilter::default() };
         let entries = if added.is_empty() { Vec::new() } else { store.entries(&filter)? };
         let document = HistoryDocument::of_entries(store.split()?, &entries);
@@ -171,9 +186,52 @@ fn refuse_one_place(args: &Args, name: &str, commits: usize) -> Result<(), Comma
     Ok(())
 }
 
+/// Where results go.
+enum Destination {
+    /// To a history here.
+    Store(Store),
+    /// To a server that has one.
+    Dashboard(Dashboard),
+}
+
+/// Where the token of a server is, if no file has it. A command line can be read by everybody on the machine.
+const TOKEN: &str = "BECALM_TOKEN";
+
+/// Makes the way to a server.
+fn dashboard(url: &str, file: Option<&Path>, ui: &Ui) -> Result<Dashboard, CommandError> {
+    let is_encrypted = url.starts_with("https://");
+    let Some(rest) = url.strip_prefix("https://").or(url.strip_prefix("http://")) else {
+        return Err(CommandError::usage(format!(
+            "--to {}: expected http://… or https://…",
+            printable(url)
+        )));
+    };
+    if rest.contains(['?', '#', '@']) {
+        return Err(CommandError::usage(
+            "--to is the address of the front page of a becalm serve, without a user or a query",
+        ));
+    }
+    let token = match file {
+        Some(path) => Some(read_token(path, ui)?),
+        None => std::env::var(TOKEN).ok().filter(|token| !token.is_empty()),
+    };
+    let Some(token) = token else {
+        return Err(CommandError::usage("a becalm serve takes records only with a token").hint(format!(
+            "put it into a file and name that with --token-file, or set {TOKEN}; `becalm history token add` makes one there"
+        )));
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+    let is_here = name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
+    if !is_encrypted && !is_here {
+        ui.warn("the connection is not encrypted: the network between can read the token");
+    }
+    Ok(Dashboard::new(url, &token))
+}
+
 /// Entries while they are added: many in one transaction.
 struct Adding<'a> {
-    store: Store,
+    into: Destination,
     home: &'a Home,
     terms: &'a EntryTerms,
     settings: &'a Settings,
@@ -195,7 +253,10 @@ struct Done {
 
 impl Adding<'_> {
     fn take(&mut self, name: &str, one: &AtCommit, records: Records) -> Result<(), CommandError> {
-        let entry = self.home.entry_with(one, self.terms, &self.settings.branch, records);
+        // A server makes the values of the record itself.
+        let needed =
+            if matches!(self.into, Destination::Dashboard(_)) { Records::Kept } else { records };
+        let entry = self.home.entry_with(one, self.terms, &self.settings.branch, needed);
         let cut_off = cut_off(&one.record);
         for cut_off in &cut_off {
             let why = (WORDS.reason)(&cut_off.reason());
@@ -211,25 +272,47 @@ impl Adding<'_> {
         let is_here = !names_its_place(one);
         let has_branch = self.args.branch.is_some() || one.branch.is_some();
         self.done.detached |= self.home.is_detached() && is_here && !has_branch;
+        if let Destination::Dashboard(dashboard) = &self.into {
+            let sent = send(dashboard, name, &entry, records)?;
+            return self.sent(name, &entry, &sent);
+        }
         self.points += entry.points.len();
         self.waiting.push((name.to_owned(), entry));
         if self.points < TOGETHER { Ok(()) } else { self.flush() }
+    }
+
+    /// Says what became of an entry that was sent.
+    fn sent(
+        &mut self,
+        name: &str,
+        entry: &NewEntry,
+        sent: &WebUploadDocument,
+    ) -> Result<(), CommandError> {
+        let id = EntryId(sent.entry);
+        if sent.outcome == "known" {
+            self.ui
+                .say(format!("{name}: already in the history as entry {id}; nothing was changed"));
+            return Ok(());
+        }
+        let but = if sent.outcome == "completed" { COMPLETED } else { "" };
+        self.done.added.push(id);
+        let described = described(entry, sent.values);
+        self.ui.print_folded(&format!("added entry {id}: {described}{but}\n"))
     }
 
     /// Puts what waits into the history, and says what became of it.
     fn flush(&mut self) -> Result<(), CommandError> {
         let (names, entries): (Vec<String>, Vec<NewEntry>) = self.waiting.drain(..).unzip();
         self.points = 0;
-        let all = self.store.add_all(&entries)?;
+        let Destination::Store(store) = &mut self.into else { return Ok(()) };
+        let all = store.add_all(&entries)?;
         for ((name, entry), added) in names.iter().zip(&entries).zip(all) {
             let (id, values, but) = match added {
                 Added::New(id) => (id, entry.points.len(), ""),
-                Added::Completed(id, values) => {
-                    (id, values, "; its others were already in the history")
-                }
+                Added::Completed(id, values) => (id, values, COMPLETED),
                 Added::Known(id) => {
                     let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
-                    let there = self.store.entries(&filter)?.pop();
+                    let there = store.entries(&filter)?.pop();
                     say_known(name, entry, there.as_ref(), self.terms, self.ui);
                     continue;
                 }
@@ -242,6 +325,41 @@ impl Adding<'_> {
         }
         Ok(())
     }
+}
+
+/// What is said of an entry of which some values were there already.
+const COMPLETED: &str = "; its others were already in the history";
+
+/// Sends the record of an entry to a server.
+fn send(
+    dashboard: &Dashboard,
+    name: &str,
+    entry: &NewEntry,
+    records: Records,
+) -> Result<WebUploadDocument, CommandError> {
+    let place = RecordPlace {
+        commit: entry.commit.as_ref(),
+        branch: &entry.branch,
+        dirty: entry.dirty,
+        tags: &entry.tags,
+        measured: entry.measured,
+        is_of_history: entry.origin == Origin::History,
+        keeps_record: records == Records::Kept,
+    };
+    let record = entry.document.as_deref().unwrap_or_default();
+    dashboard.upload(&place, record).map_err(|error| {
+        let failed = CommandError::measure(format!("{name}: {}", printable(&error.to_string())));
+        match error.status() {
+            Some(401 | 403) => failed.hint(
+                "the token must be one of that server that permits uploads and was not revoked; \
+                 `becalm history token list` shows them there",
+            ),
+            Some(413) => failed.hint("`becalm serve --max-record` permits larger records; --records drop does not help, because the server makes the values"),
+            _ => failed.hint(
+                "run the command again later: what has arrived is recognised and not counted twice",
+            ),
+        }
+    })
 }
 
 /// Says whether a file names the commit or time of its measurement.

@@ -12,6 +12,7 @@ mod publish;
 mod settings;
 mod show;
 mod store;
+mod token;
 mod when;
 
 use becalm_series::SeriesFilter;
@@ -27,6 +28,7 @@ pub(crate) use home::{Home, Records};
 pub(crate) use pages::{record_page, title};
 pub(crate) use settings::Settings;
 pub(crate) use store::StoreFlags;
+pub(crate) use token::read_token;
 pub(crate) use when::{Age, moment, now};
 
 /// Keep results over time, and look at them
@@ -44,6 +46,7 @@ enum Command {
     Prune(prune::Args),
     Export(export::Args),
     Publish(publish::Args),
+    Token(token::Args),
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -54,6 +57,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         Command::Prune(args) => prune::run(args, ui),
         Command::Export(args) => export::run(args, ui),
         Command::Publish(args) => publish::run(args, ui),
+        Command::Token(args) => token::run(args, ui),
     }
 }
 
