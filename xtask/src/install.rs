@@ -90,7 +90,28 @@ pub(crate) fn for_tests() -> Result<Vec<PathBuf>> {
         Ok(None) => {}
         Err(error) => println!("some tests need benchstat: {error:#}"),
     }
+    match axe(&tools.join("npm")) {
+        Ok(Some(folder)) => folders.push(folder),
+        Ok(None) => {}
+        Err(error) => println!("a test needs {AXE} of npm: {error:#}"),
+    }
     Ok(folders)
+}
+
+/// The release of what looks for pages that keep people out.
+const AXE: &str = "axe-core@4.10.3";
+
+/// Returns the folder with the script of axe-core; nothing where there is no npm to install it.
+fn axe(tools: &Path) -> Result<Option<PathBuf>> {
+    if find("npm").is_none() {
+        return Ok(None);
+    }
+    let folder = tools.join("node_modules/axe-core");
+    if !folder.join("axe.min.js").is_file() {
+        let install = ["install", "--no-audit", "--no-fund", "--ignore-scripts", "--prefix"];
+        capture(Command::new("npm").args(install).arg(tools).arg(AXE))?;
+    }
+    Ok(Some(folder))
 }
 
 /// What the tests need of Python: harnesses, and what reads files that becalm writes, and its templates.

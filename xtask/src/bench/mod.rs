@@ -18,6 +18,7 @@ mod surroundings;
 mod trace;
 mod turns;
 mod warmup;
+mod web;
 
 use anyhow::Result;
 
@@ -38,6 +39,7 @@ pub(crate) enum Bench {
     Trace(trace::Args),
     Turns(turns::Args),
     Warmup(warmup::Args),
+    Web(web::Args),
 }
 
 impl Bench {
@@ -58,6 +60,7 @@ impl Bench {
             Self::Trace(args) => trace::run(args),
             Self::Turns(args) => turns::run(args),
             Self::Warmup(args) => warmup::run(args),
+            Self::Web(args) => web::run(args),
         }
     }
 }
