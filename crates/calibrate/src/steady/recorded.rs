@@ -1,9 +1,10 @@
 //! Series of real programs, recorded by `cargo xtask bench warmup`, and what the programs do by themselves.
 //!
-//! The truth of a program comes from its runs on the quiet stage (real-time class) alone, which are not judged: each
-//! is divided by its own level (the median of its last quarter), the median over the runs is taken iteration by
+//! The truth of a run comes from the other runs of its program on the quiet stage (real-time class) alone: each is
+//! divided by its own level (the median of its last quarter), the median over the runs is taken iteration by
 //! iteration, smoothed by a median of fifteen, and steady from the first iteration on from which it stays within
-//! [`NEAR`] of the level. No change points, no outliers: nothing that any of the rules does.
+//! [`NEAR`] of the level. No change points, no outliers: nothing that any of the rules does. Quiet runs are judged too,
+//! each against the others.
 
 use becalm_stats::Sample;
 use becalm_stats::center::median;
@@ -28,7 +29,14 @@ pub struct Recorded {
     pub series: Series,
 }
 
-/// Reads a recording, decompressed.
+impl Recorded {
+    /// Says whether nobody took its CPU.
+    pub fn is_quiet(&self) -> bool {
+        self.stage == "quiet"
+    }
+}
+
+/// Reads the recording of one machine, decompressed.
 pub fn read(text: &str) -> Vec<Recorded> {
     let line = |line: &str| {
         let (head, values) = line.split_once(':')?;
@@ -46,11 +54,12 @@ pub fn read(text: &str) -> Vec<Recorded> {
     lines.map(|one| line(one).unwrap_or_else(|| panic!("no series: {one:.60}"))).collect()
 }
 
-/// Returns what a program does by itself, from its quiet runs.
-pub fn truth(all: &[Recorded], program: &str) -> Answer {
-    let quiet = all.iter().filter(|one| one.program == program && one.stage == "quiet");
-    let runs: Vec<Vec<f64>> = quiet
-        .map(|one| {
+/// Returns what the program of the run `of` does by itself, from its other quiet runs on the same machine.
+pub fn truth(all: &[Recorded], of: usize) -> Answer {
+    let is_like_it = |one: &Recorded| one.is_quiet() && one.program == all[of].program;
+    let others = all.iter().enumerate().filter(|(at, one)| *at != of && is_like_it(one));
+    let runs: Vec<Vec<f64>> = others
+        .map(|(_, one)| {
             let level = middle(last_quarter(&one.series.seconds));
             one.series.seconds.iter().map(|x| x / level).collect()
         })

@@ -4,6 +4,7 @@
 //! `cargo test -p becalm-calibrate --release steady -- --ignored --nocapture` prints
 //! the whole table.
 
+use std::collections::BTreeSet;
 use std::io::Read;
 
 use becalm_calibrate::rate::clopper_pearson;
@@ -260,22 +261,68 @@ fn two_hundred_made_up_series_are_answered_as_methodology_says() {
     }
 }
 
+/// A recorded run that is judged.
+struct Judged {
+    truth: Answer,
+    series: Series,
+    is_quiet: bool,
+    /// Whether it is of the half of the programs on which the rule was tuned.
+    is_tuned: bool,
+}
+
+/// The runs of both recordings, each of one machine. The rule was tuned on every second program of the first.
+fn recorded() -> Vec<Judged> {
+    let files: [&[u8]; 2] =
+        [include_bytes!("warmup/recorded.txt.gz"), include_bytes!("warmup/recorded-2.txt.gz")];
+    let machines = files.map(|file| {
+        let mut text = String::new();
+        flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
+        recorded::read(&text)
+    });
+    let programs: BTreeSet<&str> = machines[0].iter().map(|one| one.program.as_str()).collect();
+    let tuned: Vec<&str> = programs.into_iter().step_by(2).collect();
+    let judged = |all: &[recorded::Recorded], at: usize| Judged {
+        truth: recorded::truth(all, at),
+        series: all[at].series.clone(),
+        is_quiet: all[at].is_quiet(),
+        is_tuned: tuned.contains(&all[at].program.as_str()),
+    };
+    machines.iter().flat_map(|all| (0..all.len()).map(|at| judged(all, at))).collect()
+}
+
+/// The parts of the recorded runs of which there is a table.
+const PARTS: [(&str, fn(&Judged) -> bool); 4] = [
+    ("quiet", |one| one.is_quiet),
+    ("busy", |one| !one.is_quiet),
+    ("together", |_| true),
+    ("of programs that nothing was tuned on", |one| !one.is_tuned),
+];
+
+#[test]
+fn recorded_series_are_answered_as_methodology_says() {
+    let page = include_str!("../../../../docs/methodology/iterations.md");
+    let all = recorded();
+    for (name, is_in) in PARTS {
+        let part = || all.iter().filter(|one| is_in(one)).map(|one| (one.truth, &one.series));
+        let row = row("becalm", &score(part(), |one| unknown(&one.seconds)));
+        assert!(page.contains(&row), "{name}: docs/methodology/iterations.md lacks {row}");
+    }
+}
+
 #[test]
 #[ignore = "prints the tables of docs/methodology/iterations.md, takes minutes; run in release"]
 #[expect(clippy::print_stdout, reason = "the tables are the purpose")]
 fn steady_tables() {
     let made = made::all(20, 1);
-    let mut text = String::new();
-    let file = include_bytes!("warmup/recorded.txt.gz").as_slice();
-    flate2::read::MultiGzDecoder::new(file).read_to_string(&mut text).unwrap();
-    let recorded = recorded::read(&text);
-    let noisy: Vec<(Answer, &Series)> = recorded
-        .iter()
-        .filter(|one| one.stage != "quiet")
-        .map(|one| (recorded::truth(&recorded, &one.program), &one.series))
-        .collect();
+    let recorded = recorded();
+    let mut tables: Vec<(&str, Vec<(Answer, &Series)>)> =
+        vec![("made up", each_made(&made).collect())];
+    for (name, is_in) in PARTS {
+        let part = recorded.iter().filter(|one| is_in(one));
+        tables.push((name, part.map(|one| (one.truth, &one.series)).collect()));
+    }
     println!("| {} |", CELLS.join(" | "));
-    for (name, all) in [("made up", each_made(&made).collect()), ("recorded", noisy)] {
+    for (name, all) in tables {
         println!("{name}: {}", all.len());
         println!("{}", row("becalm, waiting known", &score(all.iter().copied(), known)));
         println!("{}", row("becalm", &score(all.iter().copied(), |one| unknown(&one.seconds))));

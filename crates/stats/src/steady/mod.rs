@@ -35,10 +35,12 @@
 //! - *The first window.* See `outlier.rs`.
 //! - *Waiting and disturbed segments.* The paper's machine had no neighbours. They only ever add to a
 //!   time: what they add is taken off where it is known, and recognised by its form where it is not.
+//!   Where they disturb many iterations all the time, the fastest of every ten are judged (`floors.rs`).
 //!
 //! Smaller values are faster. Nothing here is about the size of the noise: a noisy run can be flat.
 
 mod disturbed;
+mod floors;
 mod outlier;
 pub mod pelt;
 mod several;
@@ -125,6 +127,8 @@ pub struct Steady {
     /// Share of the time for which the iterations waited for a CPU, where it is known. Segments and
     /// level are without it.
     pub waited: Option<f64>,
+    /// Iterations of which the fastest stand for all, where neighbours disturbed many: segments and level are of those.
+    pub block: Option<usize>,
 }
 
 /// Classifies a series of iterations in time order; needs [`FEWEST_ITERATIONS`]. `waited` is how long of
@@ -133,14 +137,14 @@ pub struct Steady {
 pub fn classify(series: &Sample, waited: &[f64], tolerance: f64) -> Result<Steady, Violation> {
     series.at_least(FEWEST_ITERATIONS)?;
     if waited.len() != series.len() {
-        return Ok(judge(series.values(), Waiting::Unknown, tolerance));
+        return Ok(judge_either(series.values(), Waiting::Unknown, tolerance));
     }
     let pairs = series.values().iter().zip(waited);
     // Two clocks: of a wait that is as long as its iteration something is left, because times are above 0.
     let ran: Vec<f64> =
-        pairs.map(|(time, wait)| (time - wait).max(SHORTEST_SHARE * time)).collect();
+        pairs.map(|(time, wait)| (time - wait.max(0.0)).max(SHORTEST_SHARE * time)).collect();
     let share = waited.iter().sum::<f64>() / series.values().iter().sum::<f64>();
-    let steady = judge(&ran, Waiting::TakenOff, tolerance);
+    let steady = judge_either(&ran, Waiting::TakenOff, tolerance);
     Ok(Steady { waited: share.is_finite().then_some(share), ..steady })
 }
 
@@ -154,10 +158,37 @@ enum Waiting {
     TakenOff,
 }
 
-fn judge(values: &[f64], waiting: Waiting, tolerance: f64) -> Steady {
+/// Judges the iterations, or the floors of blocks of them where many are disturbed.
+fn judge_either(values: &[f64], waiting: Waiting, tolerance: f64) -> Steady {
+    let Some((floors, block)) = floors::of_disturbed(values) else {
+        return judge(values, waiting, tolerance, PENALTY);
+    };
+    // What neighbours added is no part of the floors, whatever is known of the waiting.
+    let of_floors = judge(&floors, Waiting::Unknown, tolerance, floors::PENALTY);
+    let last = of_floors.segments.len() - 1;
+    let in_iterations = |(at, segment): (usize, Segment)| Segment {
+        start: block * segment.start,
+        end: if at == last { values.len() } else { block * segment.end },
+        ..segment
+    };
+    Steady {
+        from: of_floors.from.map(|from| block * from),
+        segments: of_floors.segments.into_iter().enumerate().map(in_iterations).collect(),
+        outliers: outlier::outliers(values, window(values.len())),
+        n: values.len(),
+        block: Some(block),
+        ..of_floors
+    }
+}
+
+fn window(n: usize) -> usize {
+    WINDOW.min(n / 10).max(FEWEST_ITERATIONS / 2)
+}
+
+fn judge(values: &[f64], waiting: Waiting, tolerance: f64, penalty: f64) -> Steady {
     let n = values.len();
-    let outliers = outlier::outliers(values, WINDOW.min(n / 10).max(FEWEST_ITERATIONS / 2));
-    let mut segments = segments(values, &outliers, tolerance);
+    let outliers = outlier::outliers(values, window(n));
+    let mut segments = segments(values, &outliers, tolerance, penalty);
 
     let last = segments[segments.len() - 1];
     let tolerance = tolerance * last.mean.abs();
@@ -191,7 +222,7 @@ fn judge(values: &[f64], waiting: Waiting, tolerance: f64) -> Steady {
             if before.any(|one| one.mean < level) { Class::SlowDown } else { Class::WarmUp }
         }
     };
-    Steady { class, from, segments, outliers, n, level, tolerance, waited: None }
+    Steady { class, from, segments, outliers, n, level, tolerance, waited: None, block: None }
 }
 
 /// Returns the start of the earliest segment from which on only the last level matters.
@@ -211,7 +242,7 @@ fn steady_from(segments: &[Segment], tolerance: f64) -> Option<usize> {
 }
 
 /// Cuts the values into segments; outliers belong to the segment around them.
-fn segments(values: &[f64], outliers: &[usize], tolerance: f64) -> Vec<Segment> {
+fn segments(values: &[f64], outliers: &[usize], tolerance: f64, penalty: f64) -> Vec<Segment> {
     let mut places = Vec::with_capacity(values.len());
     let mut left_out = outliers.iter().copied().peekable();
     for i in 0..values.len() {
@@ -220,7 +251,7 @@ fn segments(values: &[f64], outliers: &[usize], tolerance: f64) -> Vec<Segment> 
         }
     }
     let kept: Vec<f64> = places.iter().map(|&i| values[i]).collect();
-    let penalty = PENALTY * (kept.len() as f64).ln();
+    let penalty = penalty * (kept.len() as f64).ln();
     let group = kept.len().div_ceil(LONGEST);
     let grouped: Vec<f64> =
         kept.chunks(group).map(|part| part.iter().sum::<f64>() / part.len() as f64).collect();

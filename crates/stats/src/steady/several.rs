@@ -50,6 +50,7 @@ mod tests {
             level: 1.0,
             tolerance: 0.01,
             waited: None,
+            block: None,
         }
     }
 

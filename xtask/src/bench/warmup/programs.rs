@@ -49,6 +49,13 @@ pub(super) const PROGRAMS: &[Program] = &[
     program("jmh", "regex"),
     program("node", "growing"),
     program("python", "numbers"),
+    program("jmh", "shapes"),
+    program("node", "tree"),
+    program("java", "tree"),
+    program("python", "tree"),
+    program("jmh", "growing"),
+    program("java", "phases"),
+    program("jmh", "phases"),
 ];
 
 /// Builds the Java programs below the target folder and returns where.
