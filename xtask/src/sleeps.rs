@@ -73,7 +73,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         "stands for a program that does not end by itself: it is ended",
         &[
             ("crates/session/src/ablate/hogs.rs", 2),
-            ("crates/session/src/servers/runs.rs", 10),
+            ("crates/session/src/servers/runs.rs", 11),
             ("crates/cli/tests/cli/servers.rs", 2),
             ("crates/cli/tests/cli/ablate.rs", 1),
             ("crates/cli/tests/cli/ci/posted.rs", 1),

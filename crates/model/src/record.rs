@@ -6,14 +6,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::conditions::{Backend, Conditions};
-use crate::load::MAIN_METRIC;
+use crate::load::{MAIN_METRIC, is_metric};
 use crate::machine::MachineFacts;
 use crate::metric::{self, Metric};
 use crate::note::{Interruption, Note};
 use crate::run::Run;
 use crate::runs::Runs;
 use crate::subject::{Subject, SubjectTerms};
-use crate::terms::Terms;
+use crate::terms::{Primary, Terms};
 use crate::trace::Trace;
 use crate::verdict::Comparison;
 
@@ -147,9 +147,12 @@ impl Record {
 
     /// Returns the name of what says how long a whole program takes: the wall time, or where that is the time of a
     /// simulation, the instructions. A server takes as long as becalm lets it, and its answers take the response time.
-    pub fn usual_metric(&self) -> &'static str {
-        if self.terms.as_ref().is_some_and(|terms| terms.runs.load.is_some()) {
-            return MAIN_METRIC;
+    /// Where something else about the load decides, that.
+    pub fn usual_metric(&self) -> &str {
+        if let Some(terms) = self.terms.as_ref().filter(|terms| terms.runs.load.is_some()) {
+            let Primary::Named(names) = &terms.primary else { return MAIN_METRIC };
+            let decides = names.iter().find(|name| is_metric(name));
+            return decides.map_or(MAIN_METRIC, String::as_str);
         }
         match self.conditions.backend {
             Backend::Processor => metric::WALL_TIME,

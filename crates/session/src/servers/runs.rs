@@ -15,7 +15,8 @@ use becalm_model::{Metric, Record, RecordKind, Subject, Unit, Verdict, metric};
 use becalm_runner::Interrupt;
 use becalm_runner::conclude::{self, Shape};
 use becalm_runner::rounds::{
-    Call, Client, Executor as _, RunError, RunRequest, Sent, ServerError, Spawn, Values, measure,
+    Call, Client, Executor as _, Hooks, RunError, RunRequest, Sent, ServerError, Spawn, Values,
+    measure,
 };
 use becalm_testkit::wait_until;
 
@@ -161,6 +162,17 @@ impl Bench {
         change: impl FnOnce(&mut ServerTerms),
         action: impl FnOnce(&mut Spawn<'_>) -> T,
     ) -> T {
+        self.with_hooks(commands, &Hooks::default(), change, action)
+    }
+
+    /// The same with commands around each run.
+    fn with_hooks<T>(
+        &self,
+        commands: &[&str],
+        hooks: &Hooks,
+        change: impl FnOnce(&mut ServerTerms),
+        action: impl FnOnce(&mut Spawn<'_>) -> T,
+    ) -> T {
         let mut server = ServerTerms {
             text: "rate=1".to_owned(),
             scenario: Scenario {
@@ -188,6 +200,7 @@ impl Bench {
                 .unwrap();
         for (index, subject) in plan.subjects.iter_mut().enumerate() {
             let seconds = 0.01 * (index + 1) as f64;
+            subject.hooks = hooks.clone();
             let client = OfSubject(Rc::clone(&self.client), seconds);
             subject.serving.as_mut().unwrap().client = Rc::new(client);
         }
@@ -264,6 +277,38 @@ fn each_run_has_a_process_and_a_port_of_its_own_and_the_due_times_of_its_round()
         ports.iter().all(|port| urls.contains(&format!("http://127.0.0.1:{port}/"))),
         "{urls:?}"
     );
+}
+
+#[test]
+fn hooks_learn_the_port_of_their_server() {
+    let command = "echo $0 >> %/ports; touch %/ready; exec sleep 1000";
+    for keep in [false, true] {
+        let bench = Bench::new(|_, _| Met::Answers);
+        let hook = |name: &str| Some(bench.line(&format!("echo {{port}} >> %/{name}")));
+        let hooks = Hooks {
+            prepare: hook("prepared"),
+            conclude: hook("concluded"),
+            cleanup: hook("cleaned"),
+            ..Hooks::default()
+        };
+        bench.with_hooks(
+            &[command],
+            &hooks,
+            |server| server.keep = keep,
+            |spawn| {
+                spawn.run(request(0, 1)).unwrap();
+                spawn.run(request(0, 2)).unwrap();
+                spawn.clean_up(&mut |_| {}).unwrap();
+            },
+        );
+        let ports = bench.written("ports");
+        assert_eq!(ports.len(), if keep { 1 } else { 2 });
+        let of_runs = [&ports[0], &ports[ports.len() - 1]];
+        for name in ["prepared", "concluded"] {
+            assert!(bench.written(name).iter().eq(of_runs), "{name}: {ports:?}");
+        }
+        assert_eq!(bench.written("cleaned"), [of_runs[1].clone()]);
+    }
 }
 
 #[test]

@@ -42,6 +42,9 @@ impl Spawn<'_> {
             return Err(RunError::NotReady { subject, why });
         }
         let prepare = self.plan.subjects[subject].hooks.prepare.clone();
+        if let Some(serving) = &serving {
+            self.choose_port(subject, serving)?;
+        }
         self.stand(subject)?;
         self.hook(Hook::Prepare, subject, prepare.as_deref())?;
         let launch_error = |spawn: &Self, source| RunError::Launch {
@@ -280,7 +283,7 @@ impl Spawn<'_> {
         subject: usize,
         command: Option<&str>,
     ) -> Result<(), RunError> {
-        let Some(text) = command else { return Ok(()) };
+        let Some(text) = command.map(|text| self.with_port(subject, text)) else { return Ok(()) };
         self.stand(subject)?;
         // What the hook does to the machine is no evidence against the runs before it.
         self.close_window();
@@ -288,13 +291,13 @@ impl Spawn<'_> {
         // A build in a hook, or a server that it starts, is not for the one CPU that becalm keeps to.
         let kept_to = own_affinity().ok();
         let widened = self.cpus.own.as_ref().is_some_and(|all| pin_self(all).is_ok());
-        let result = run_hook(hook, text, folder.as_deref(), self.interrupt);
+        let result = run_hook(hook, &text, folder.as_deref(), self.interrupt);
         if let Some(cpus) = kept_to.filter(|_| widened)
             && let Err(error) = pin_self(&cpus)
         {
             self.limit(not_kept_off(&error));
         }
-        result.map_err(|how| RunError::Hook { hook, command: text.to_owned(), how })
+        result.map_err(|how| RunError::Hook { hook, command: text, how })
     }
 
     /// Ends the window of evidence before something that is not a run.

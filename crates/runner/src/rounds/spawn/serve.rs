@@ -1,5 +1,6 @@
 //! One run of a subject that is a server: started, ready, loaded, stopped.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
@@ -38,6 +39,8 @@ const MOST_MORE: u32 = 5;
 pub(super) struct Servers {
     /// Those that stay, by subject.
     kept: Vec<(usize, Server)>,
+    /// The port that each has, or had in its latest run; chosen before the hooks of the run, which may name it.
+    ports: BTreeMap<usize, String>,
     /// Why the latest load is invalid; empty if it is valid.
     distrust: Vec<Distrust>,
     /// Runs with a valid load.
@@ -92,6 +95,28 @@ impl Spawn<'_> {
                 return Err(self.server_error(request.subject, source));
             }
         }
+    }
+
+    /// Chooses the port of a server that the next run starts.
+    pub(super) fn choose_port(
+        &mut self,
+        subject: usize,
+        serving: &Serving,
+    ) -> Result<(), RunError> {
+        let is_kept = self.servers.kept.iter().any(|(one, _)| *one == subject);
+        if is_kept || serving.start == ServerStart::IsThere {
+            return Ok(());
+        }
+        let port =
+            free_port().map_err(|why| self.server_error(subject, ServerError::NoPort(why)))?;
+        self.servers.ports.insert(subject, port);
+        Ok(())
+    }
+
+    /// Returns a command of the user with the port of the server, if there is one.
+    pub(super) fn with_port(&self, subject: usize, text: &str) -> String {
+        let port = self.servers.ports.get(&subject);
+        port.map_or_else(|| text.to_owned(), |port| text.replace(PORT, port))
     }
 
     /// Starts a server, waits until it is ready, loads it and stops it; as far as it is not there already or stays.
@@ -154,7 +179,7 @@ impl Spawn<'_> {
     ) -> Result<Server, RunError> {
         let subject = request.subject;
         let error = |spawn: &Self, source| spawn.server_error(subject, source);
-        let port = free_port().map_err(|why| error(self, ServerError::NoPort(why)))?;
+        let port = self.servers.ports.get(&subject).cloned().expect("chosen before the run");
         let filled = |text: &str| text.replace(PORT, &port);
         let url = filled(&serving.url);
         if serving.client.is_taken(&url) {
