@@ -9,6 +9,7 @@ use becalm_model::wire::{LOAD_SCHEMA, worded};
 use crate::engine::Loaded;
 use crate::fidelity::is_trusted;
 use crate::measure::QUANTILES;
+use crate::of_run::parts;
 use crate::tally::Tally;
 
 /// What a document has beside the figures.
@@ -57,6 +58,7 @@ pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
         service: total.service.latency(),
         lag: total.lag.latency(),
         errors: total.failed(),
+        mix: parts(loaded),
         fidelity,
         objectives: about.objectives.iter().map(|objective| kept(objective, total)).collect(),
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),

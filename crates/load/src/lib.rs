@@ -25,11 +25,13 @@ pub mod serve;
 #[cfg(test)]
 mod simulated;
 mod tally;
+mod values;
 
 pub use document::{About, document};
 pub use engine::{
-    Live, LoadError, Loaded, Plan, Protocol, RequestError, Target, TargetError, Template, TlsError,
-    Trusted, Unanswered, Wanted, Way, ask, load, load_while,
+    Contents, Live, LoadError, Loaded, Plan, Protocol, RequestError, Requests, Target, TargetError,
+    Template, TlsError, Trusted, Unanswered, Wanted, Way, ask, basic_authorization,
+    bearer_authorization, load, load_while,
 };
 pub use fidelity::{Observed, judge};
 pub use find::{FindError, Search, Sought, Tried, Wish, try_rate, wait_until_idle};
@@ -40,3 +42,4 @@ pub use pool::{Arrived, Pool, Taken};
 pub use schedule::Schedule;
 pub use seconds::ClosedSecond;
 pub use tally::{Done, Fate, Tally};
+pub use values::{Values, ValuesError};

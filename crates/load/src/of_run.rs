@@ -1,8 +1,9 @@
 //! What a session keeps of the load of one run.
 
-use becalm_model::load::{Distrust, LoadTime, RunLoad};
+use becalm_model::load::{Distrust, LoadPart, LoadTime, RunLoad};
 
 use crate::engine::Loaded;
+use crate::tally::Tally;
 
 /// Puts together what a record keeps of a load, and says why it cannot be believed, if it cannot.
 pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<Distrust>) {
@@ -15,11 +16,23 @@ pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<D
         service: total.service.latency(),
         lag: total.lag.latency(),
         errors: total.failed(),
+        mix: parts(loaded),
         threads: loaded.threads.clone(),
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
         repeated: Vec::new(),
     };
     (load, loaded.judged(connections).reasons)
+}
+
+/// Returns what a document keeps of each kind of request.
+pub(crate) fn parts(loaded: &Loaded) -> Vec<LoadPart> {
+    let part = |(name, tally): &(String, Tally)| LoadPart {
+        name: name.clone(),
+        counts: tally.counts,
+        response: tally.response.latency(),
+        service: tally.service.latency(),
+    };
+    loaded.mix.iter().map(part).collect()
 }
 
 /// Returns a quantile as the value of a run, in seconds. A request without the expected answer counts as one that took
@@ -42,7 +55,7 @@ mod tests {
     use becalm_model::load::{FailureKind, Gaps};
 
     use super::*;
-    use crate::tally::{Done, Fate, Tally};
+    use crate::tally::{Done, Fate};
 
     const MS: u64 = 1_000_000;
 
@@ -59,6 +72,7 @@ mod tests {
         }
         Loaded {
             total,
+            mix: Vec::new(),
             seconds: Vec::new(),
             elapsed: Duration::from_secs(2),
             spin: Duration::ZERO,

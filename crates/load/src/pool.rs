@@ -5,6 +5,8 @@ use std::collections::VecDeque;
 /// A request that is due and was taken up. Times are in nanoseconds from the start of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Taken {
+    /// Which one it is, from 0 in the order in which they are due.
+    pub number: u64,
     /// When it was due.
     pub due: u64,
     /// When the generator took it up.
@@ -48,12 +50,12 @@ impl Pool {
     }
 
     /// Takes a request.
-    pub fn arrive(&mut self, due: u64, taken: u64) -> Arrived {
+    pub fn arrive(&mut self, number: u64, due: u64, taken: u64) -> Arrived {
         if let Some(place) = self.free.pop() {
-            return Arrived::Sent(place, Taken { due, taken, starved: false });
+            return Arrived::Sent(place, Taken { number, due, taken, starved: false });
         }
         let starved = self.open >= self.limit;
-        self.waiting.push_back(Taken { due, taken, starved });
+        self.waiting.push_back(Taken { number, due, taken, starved });
         Arrived::Waits
     }
 
@@ -124,23 +126,23 @@ mod tests {
 
     fn arrive(pool: &mut Pool, dues: std::ops::Range<u64>) {
         for due in dues {
-            assert_eq!(pool.arrive(due, due), Arrived::Waits);
+            assert_eq!(pool.arrive(due, due, due), Arrived::Waits);
         }
     }
 
     #[test]
     fn a_request_waits_from_its_due_time_and_counts_as_starved_only_at_the_limit() {
         let mut pool = Pool::new(1, 1);
-        assert_eq!(pool.arrive(1, 2), Arrived::Waits);
+        assert_eq!(pool.arrive(0, 1, 2), Arrived::Waits);
         assert!(pool.opens());
-        assert_eq!(pool.arrive(3, 4), Arrived::Waits);
+        assert_eq!(pool.arrive(1, 3, 4), Arrived::Waits);
         assert!(!pool.opens(), "one is all that is permitted");
         pool.opened();
-        assert_eq!(pool.next_for(0), Some(Taken { due: 1, taken: 2, starved: false }));
-        assert_eq!(pool.next_for(0), Some(Taken { due: 3, taken: 4, starved: true }));
+        assert_eq!(pool.next_for(0), Some(Taken { number: 0, due: 1, taken: 2, starved: false }));
+        assert_eq!(pool.next_for(0), Some(Taken { number: 1, due: 3, taken: 4, starved: true }));
         assert_eq!(pool.next_for(0), None);
-        let at_once = Taken { due: 5, taken: 5, starved: false };
-        assert_eq!(pool.arrive(5, 5), Arrived::Sent(0, at_once));
+        let at_once = Taken { number: 2, due: 5, taken: 5, starved: false };
+        assert_eq!(pool.arrive(2, 5, 5), Arrived::Sent(0, at_once));
     }
 
     #[test]
@@ -163,19 +165,19 @@ mod tests {
             pool.opened();
             assert_eq!(pool.next_for(connection), None);
         });
-        assert!(matches!(pool.arrive(0, 0), Arrived::Sent(1, _)));
+        assert!(matches!(pool.arrive(0, 0, 0), Arrived::Sent(1, _)));
         assert_eq!(pool.next_for(1), None);
-        assert!(matches!(pool.arrive(1, 1), Arrived::Sent(1, _)));
+        assert!(matches!(pool.arrive(1, 1, 1), Arrived::Sent(1, _)));
     }
 
     #[test]
     fn a_connection_that_fails_takes_the_oldest_request_with_it_and_its_place_is_free_again() {
         let mut pool = Pool::new(1, 1);
-        let _ = pool.arrive(7, 7);
+        let _ = pool.arrive(7, 7, 7);
         assert!(pool.opens());
         assert_eq!(pool.not_opened().map(|taken| taken.due), Some(7));
         assert!(pool.is_idle() && !pool.opens());
-        let _ = pool.arrive(8, 8);
+        let _ = pool.arrive(8, 8, 8);
         assert!(pool.opens());
         pool.opened();
         pool.closed(0);
@@ -189,8 +191,8 @@ mod tests {
         assert!(pool.opens() && !pool.opens());
         pool.opened();
         assert_eq!([0, 1, 2].map(|place| pool.next_for(place).is_some()), [true, true, false]);
-        assert!(matches!(pool.arrive(2, 2), Arrived::Sent(2, _)));
-        pool.put_back(Taken { due: 2, taken: 2, starved: false });
+        assert!(matches!(pool.arrive(2, 2, 2), Arrived::Sent(2, _)));
+        pool.put_back(Taken { number: 2, due: 2, taken: 2, starved: false });
         pool.closed(0);
         assert!(pool.opens());
     }

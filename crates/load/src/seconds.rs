@@ -60,6 +60,8 @@ fn figures(second: u64, tally: &Tally) -> LoadSecond {
 pub(crate) struct Counted {
     /// The requests that are over, by second.
     pub(crate) tallies: BTreeMap<u64, Tally>,
+    /// The same requests by kind; nothing where all are of one.
+    pub(crate) kinds: Vec<Tally>,
     /// No request of an earlier second is under way, or will come.
     pub(crate) open_from: u64,
 }
@@ -69,14 +71,22 @@ pub(crate) struct Counted {
 pub(crate) struct Book {
     slice: u64,
     tallies: BTreeMap<u64, Tally>,
+    /// By kind; nothing where all are of one.
+    kinds: Vec<Tally>,
     under_way: BTreeMap<u64, u64>,
     latest: u64,
 }
 
 impl Book {
-    /// Makes one for slices of so many nanoseconds.
-    pub(crate) fn new(slice: u64) -> Self {
-        Self { slice, tallies: BTreeMap::new(), under_way: BTreeMap::new(), latest: 0 }
+    /// Makes one for slices of so many nanoseconds and so many kinds of requests.
+    pub(crate) fn of_mix(slice: u64, kinds: usize) -> Self {
+        Self {
+            slice,
+            tallies: BTreeMap::new(),
+            kinds: kinds_of(kinds),
+            under_way: BTreeMap::new(),
+            latest: 0,
+        }
     }
 
     /// Takes note of a request.
@@ -85,14 +95,17 @@ impl Book {
         *self.under_way.entry(self.latest).or_default() += 1;
     }
 
-    /// Counts a request that is over.
-    pub(crate) fn count(&mut self, done: crate::tally::Done) {
+    /// Counts a request that is over, of the kind with this number.
+    pub(crate) fn count_of(&mut self, kind: usize, done: crate::tally::Done) {
         let second = done.due / self.slice;
         if let Some(under_way) = self.under_way.get_mut(&second) {
             *under_way -= 1;
             if *under_way == 0 {
                 self.under_way.remove(&second);
             }
+        }
+        if let Some(of_kind) = self.kinds.get_mut(kind) {
+            of_kind.count(done.clone());
         }
         self.tallies.entry(second).or_default().count(done);
     }
@@ -106,8 +119,18 @@ impl Book {
     pub(crate) fn tell(&mut self) -> Counted {
         let oldest = self.under_way.first_key_value().map(|(second, _)| *second);
         let open_from = oldest.unwrap_or(self.latest);
-        Counted { tallies: std::mem::take(&mut self.tallies), open_from }
+        let kinds = self.kinds.len();
+        Counted {
+            tallies: std::mem::take(&mut self.tallies),
+            kinds: std::mem::replace(&mut self.kinds, kinds_of(kinds)),
+            open_from,
+        }
     }
+}
+
+/// Makes a tally for each kind; none for one, which would be all of them.
+fn kinds_of(kinds: usize) -> Vec<Tally> {
+    if kinds > 1 { vec![Tally::default(); kinds] } else { Vec::new() }
 }
 
 /// Puts together what the threads tell.
@@ -118,6 +141,7 @@ pub(crate) struct Collector {
     open: BTreeMap<u64, Tally>,
     closed: Vec<ClosedSecond>,
     total: Tally,
+    kinds: Vec<Tally>,
     /// What came since it was last asked.
     recent: Tally,
 }
@@ -130,6 +154,7 @@ impl Collector {
             open: BTreeMap::new(),
             closed: Vec::new(),
             total: Tally::default(),
+            kinds: Vec::new(),
             recent: Tally::default(),
         }
     }
@@ -140,6 +165,10 @@ impl Collector {
             self.open.entry(*second).or_default().merge(tally);
             self.total.merge(tally);
             self.recent.merge(tally);
+        }
+        self.kinds.resize_with(self.kinds.len().max(counted.kinds.len()), Tally::default);
+        for (ours, more) in self.kinds.iter_mut().zip(&counted.kinds) {
+            ours.merge(more);
         }
         self.open_from[thread] = counted.open_from;
         let open_from = self.open_from.iter().copied().min().unwrap_or(0);
@@ -163,6 +192,11 @@ impl Collector {
         &self.total
     }
 
+    /// Returns the requests by kind; nothing where all are of one.
+    pub(crate) fn kinds(&mut self) -> Vec<Tally> {
+        std::mem::take(&mut self.kinds)
+    }
+
     /// Returns everything: all requests together, and by second.
     pub(crate) fn finish(mut self) -> (Tally, Vec<ClosedSecond>) {
         self.close_before(u64::MAX);
@@ -176,6 +210,35 @@ mod tests {
     use crate::tally::{Done, Fate};
 
     const MS: u64 = 1_000_000;
+
+    impl Book {
+        /// Makes one for requests of one kind.
+        pub(crate) fn new(slice: u64) -> Self {
+            Self::of_mix(slice, 1)
+        }
+
+        /// Counts one of them.
+        pub(crate) fn count(&mut self, done: Done) {
+            self.count_of(0, done);
+        }
+    }
+
+    #[test]
+    fn kinds_are_counted_where_there_are_several() {
+        let mut collector = Collector::new(2);
+        for thread in 0..2 {
+            let mut book = Book::of_mix(SECOND, 2);
+            for kind in [0, 1, 1] {
+                book.begin(0);
+                book.count_of(kind, done(0, MS));
+            }
+            collector.take(thread, &book.tell());
+            assert_eq!(book.tell().kinds[1].counts.scheduled, 0, "told once");
+        }
+        let counts: Vec<u64> = collector.kinds().iter().map(|one| one.counts.scheduled).collect();
+        assert_eq!((counts, collector.total().counts.scheduled), (vec![2, 4], 6));
+        assert!(Book::new(SECOND).tell().kinds.is_empty());
+    }
 
     fn done(due: u64, took: u64) -> Done {
         let fate = Fate::Answered { written: due, last: due + took };

@@ -56,7 +56,7 @@ impl Simulation {
             let mut sent: Vec<(usize, Taken)> = Vec::new();
             if is_arrival {
                 let due = dues.next().expect("it was there");
-                if let Arrived::Sent(connection, taken) = pool.arrive(due, now) {
+                if let Arrived::Sent(connection, taken) = pool.arrive(0, due, now) {
                     sent.push((connection, taken));
                 }
                 while pool.opens() {
@@ -72,12 +72,12 @@ impl Simulation {
                 let next = if now < self.end { pool.next_for(connection) } else { None };
                 sent.extend(next.map(|taken| (connection, taken)));
             }
-            for (connection, Taken { due, taken, starved }) in sent {
+            for (connection, Taken { due, taken, starved, .. }) in sent {
                 let answered = self.queue.answer_at(now);
                 answers.push(Reverse((answered, connection, [due, taken, now], starved)));
             }
         }
-        while let Some(Taken { due, taken, starved }) = pool.give_up_due_before(u64::MAX) {
+        while let Some(Taken { due, taken, starved, .. }) = pool.give_up_due_before(u64::MAX) {
             tally.count(Done { due, taken, starved, fate: Fate::Unsent { end: self.end } });
         }
         let connections = self.connections as u64;

@@ -35,14 +35,13 @@ impl ServerFlags {
     pub(super) fn apply(&self, terms: &mut Terms) -> Result<(), CommandError> {
         if let Some(text) = &self.load {
             let load = load_of_this_folder(text)?;
-            let scenario = load.scenario().expect("it was checked as it was read");
             // A new session needs no warm-up round: each server has requests before those that count.
             if terms.runs.load.is_none() {
                 terms.warmup = 0;
             }
             terms.runs.load = Some(Box::new(ServerTerms {
                 text: text.clone(),
-                scenario,
+                scenario: load.scenario,
                 url: load.url,
                 ready: load.ready,
                 keep: false,

@@ -367,3 +367,60 @@ fn nginx_is_loaded_with_and_without_tls_and_http2() {
         assert_eq!((code, document["errors"][0]["kind"].as_str()), (4, Some("tls")));
     }
 }
+
+#[test]
+fn a_mix_with_values_and_a_secret_has_figures_by_name_and_no_secret_in_any_file() {
+    let env = env();
+    env.write(
+        "mix.jsonl",
+        "{\"path\": \"/{id}\", \"weight\": 3}\n{\"name\": \"buy\", \"body\": \"{counter}\"}\n",
+    );
+    env.write("ids.csv", "id\n1\n2\n");
+    env.write("token", "s3cret\n");
+    let server = Server::start(&env, &[]);
+    let arguments = "--requests mix.jsonl --values ids.csv --bearer token --expect-exact-body .. --rate 100 --duration 1s \
+                     --seed 5 --export-json l.json --export-html l.html --export-markdown l.md";
+    let (document, _) =
+        loaded(&env, &server.url, &arguments.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(document["counts"]["errors"], 0, "{}", document["errors"]);
+    let mix = document["mix"].as_array().unwrap();
+    let names: Vec<&str> = mix.iter().map(|part| part["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["GET /{id}", "buy"]);
+    let scheduled: u64 = mix.iter().map(|part| part["counts"]["scheduled"].as_u64().unwrap()).sum();
+    assert_eq!(document["counts"]["scheduled"], scheduled);
+    assert_eq!(document["terms"]["authentication"]["bearer"], "token");
+    for file in ["l.json", "l.html", "l.md"] {
+        let text = env.read(file);
+        assert!(text.contains("buy") && !text.contains("s3cret"), "{file}");
+    }
+}
+
+#[test]
+fn a_scenario_is_that_of_becalm_toml_and_flags_change_it() {
+    let env = env();
+    let server = Server::start(&env, &[]);
+    env.write(
+        "becalm.toml",
+        &format!(
+            "version = 1\n[load.shop]\nurl = '{}'\nrate = 50\nduration = '1s'\narrivals = 'even'\n\
+             [[load.shop.requests]]\npath = '/a'\n[[load.shop.requests]]\npath = '/b'\n",
+            server.url
+        ),
+    );
+    let load = |arguments: &[&str]| {
+        let output = env.run([&["load", "--json", "--scenario", "shop"], arguments].concat());
+        json(&output.stdout)
+    };
+    let document = load(&[]);
+    assert_eq!(document["counts"]["answered"], 50);
+    assert_eq!(document["terms"]["requests"].as_array().unwrap().len(), 2);
+    let document = load(&["--rate", "20", "--expect-body", "elsewhere"]);
+    assert_eq!(document["counts"]["scheduled"], 20);
+    assert_eq!(document["errors"][0]["kind"], "body");
+    env.write(
+        "becalm.toml",
+        "version = 1\n[load.shop]\nrate = 1\nurl = 'http://127.0.0.1:{port}/'\n",
+    );
+    let output = env.run(["load", "--scenario", "shop"]).exits_with(2);
+    assert!(output.stderr.contains("only `compare --load` fills in"), "{}", output.stderr);
+}

@@ -7,7 +7,8 @@ use std::time::Duration;
 use becalm_kernel::interrupt::Interrupt;
 use becalm_model::load::Failed;
 
-use super::target::{Place, Target, Template};
+use super::mix::Requests;
+use super::target::{Place, Target};
 use super::{LoadError, Plan, load};
 use crate::schedule::Schedule;
 
@@ -52,7 +53,7 @@ impl Target {
 /// What came instead.
 pub fn ask(
     target: Target,
-    request: Template,
+    requests: Requests,
     patience: Duration,
     interrupt: &Interrupt,
 ) -> Result<(), Unanswered> {
@@ -61,7 +62,7 @@ pub fn ask(
     target.try_connecting(patience).map_err(Unanswered::NoConnection)?;
     let plan = Plan {
         target,
-        request,
+        requests,
         schedule: Schedule::of_times(vec![0]),
         highest_rate: 1.0,
         time_limit: patience,

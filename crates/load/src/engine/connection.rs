@@ -8,9 +8,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use becalm_model::load::FailureKind;
+use becalm_model::load::{ExpectedBody, FailureKind};
 use bytes::Bytes;
-use http::{Request, StatusCode};
+use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
@@ -19,8 +19,10 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::task::spawn_local;
 
 use super::desk::Desk;
+use super::expected::Look;
 use super::failure::Failure;
 use super::mailbox::Mailbox;
+use super::redirect::{self, Next};
 use super::stamped::{Stamped, Stamps, Written};
 use super::target::{Place, Protocol};
 use crate::here::Here;
@@ -29,9 +31,20 @@ use crate::tally::Fate;
 
 /// One place of an open connection; with HTTP/1.1 the connection itself.
 struct Connection {
+    /// Its number.
+    number: usize,
     sender: Sender,
     driver: Driver,
     stamps: Rc<Stamps>,
+}
+
+/// A whole answer.
+struct Answer {
+    status: StatusCode,
+    /// Whether its body is the right one.
+    is_right: bool,
+    /// Where it redirects to, if that is not followed.
+    not_followed: Option<String>,
 }
 
 /// Where requests go in.
@@ -191,7 +204,7 @@ where
             (Sender::Http2(sender), Driver { here: None, end })
         }
     };
-    Ok(Connection { sender, driver, stamps })
+    Ok(Connection { number, sender, driver, stamps })
 }
 
 /// Notes how a connection ended.
@@ -222,6 +235,7 @@ impl Connection {
         match &self.sender {
             Sender::Http1(_) => None,
             Sender::Http2(sender) => Some(Self {
+                number: self.number,
                 sender: Sender::Http2(sender.clone()),
                 driver: Driver { here: None, end: Rc::clone(&self.driver.end) },
                 stamps: Rc::clone(&self.stamps),
@@ -253,7 +267,7 @@ impl Connection {
     /// Sends a request, waits for the answer, counts it, and says whether the connection can go on.
     async fn exchange(
         &mut self,
-        desk: &Desk,
+        desk: &Rc<Desk>,
         mailbox: &Mailbox,
         taken: Taken,
         limit: Duration,
@@ -265,15 +279,15 @@ impl Connection {
     /// The same with a place for the time of the first byte.
     async fn exchange_from(
         &mut self,
-        desk: &Desk,
+        desk: &Rc<Desk>,
         mailbox: &Mailbox,
         taken: Taken,
         limit: Duration,
         written: &Written,
     ) -> bool {
         mailbox.begin(taken, written);
-        let request = desk.plan.request.request();
-        let answer = tokio::time::timeout(limit, self.answer(request)).await;
+        let template = desk.plan.requests.template(taken.number);
+        let answer = tokio::time::timeout(limit, self.last_answer(desk, taken.number)).await;
         mailbox.end();
         let failed = |kind, status, words, end| Fate::Failed {
             kind,
@@ -284,17 +298,17 @@ impl Connection {
         };
         let last = self.stamps.last_read();
         let fate = match &answer {
-            Ok(Ok(status)) if desk.plan.request.expects(*status) => {
-                // Nothing can be read of an answer before the request was written.
-                Fate::Answered { written: written.get().unwrap_or(last), last }
+            Ok(Ok(Answer { status, not_followed: Some(words), .. })) => {
+                failed(FailureKind::Redirect, Some(status.as_u16()), Some(words.clone()), last)
             }
-            Ok(Ok(status)) => failed(FailureKind::Status, Some(status.as_u16()), None, last),
-            Ok(Err(error)) => {
-                let of_connection = self.driver.end.get().cloned().flatten();
-                let Failure { kind, words } = of_connection
-                    .filter(|_| error.is_canceled())
-                    .unwrap_or_else(|| Failure::of_exchange(error));
-                failed(kind, None, words, desk.clock.now())
+            Ok(Ok(Answer { status, .. })) if !template.expects(*status) => {
+                failed(FailureKind::Status, Some(status.as_u16()), None, last)
+            }
+            Ok(Ok(Answer { is_right: false, .. })) => failed(FailureKind::Body, None, None, last),
+            // Nothing can be read of an answer before the request was written.
+            Ok(Ok(_)) => Fate::Answered { written: written.get().unwrap_or(last), last },
+            Ok(Err(Failure { kind, words })) => {
+                failed(*kind, None, words.clone(), desk.clock.now())
             }
             Err(_) => failed(FailureKind::TimedOut, None, None, desk.clock.now()),
         };
@@ -306,20 +320,69 @@ impl Connection {
         }
     }
 
+    /// Sends the request of this number, follows its redirects, and reads the last answer.
+    async fn last_answer(&mut self, desk: &Rc<Desk>, number: u64) -> Result<Answer, Failure> {
+        let (target, requests) = (&desk.plan.target, &desk.plan.requests);
+        let expected_body = requests.template(number).expected_body();
+        let mut request = requests.request(target, number);
+        let mut left = requests.follow();
+        if left == 0 {
+            return self.answer(request, expected_body).await.map(|(answer, _)| answer);
+        }
+        loop {
+            let (answer, headers) = self.answer(request.clone(), expected_body).await?;
+            request = match redirect::next(target, &request, answer.status, &headers) {
+                Next::Nothing => return Ok(answer),
+                Next::Refused(words) => return Ok(Answer { not_followed: Some(words), ..answer }),
+                Next::Request(_) if left == 0 => {
+                    let words = format!("the last of {} that may be followed", requests.follow());
+                    return Ok(Answer { not_followed: Some(words), ..answer });
+                }
+                Next::Request(next) => *next,
+            };
+            left -= 1;
+            if !self.is_ready().await {
+                *self = open(desk, self.number).await?;
+                desk.count_connection();
+            }
+        }
+    }
+
     /// Sends a request and reads the whole answer.
-    async fn answer(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<StatusCode> {
+    async fn answer(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        expected: Option<&ExpectedBody>,
+    ) -> Result<(Answer, HeaderMap), Failure> {
+        let answer = self.answer_or_error(request, expected).await;
+        answer.map_err(|error| {
+            let of_connection = self.driver.end.get().cloned().flatten();
+            let of_connection = of_connection.filter(|_| error.is_canceled());
+            of_connection.unwrap_or_else(|| Failure::of_exchange(&error))
+        })
+    }
+
+    async fn answer_or_error(
+        &mut self,
+        request: Request<Full<Bytes>>,
+        expected: Option<&ExpectedBody>,
+    ) -> hyper::Result<(Answer, HeaderMap)> {
         let Self { sender, driver, .. } = self;
         let exchange = async {
             let response = match sender {
                 Sender::Http1(sender) => sender.send_request(request).await?,
                 Sender::Http2(sender) => sender.send_request(request).await?,
             };
-            let status = response.status();
-            let mut body = response.into_body();
+            let (head, mut body) = response.into_parts();
+            let mut look = Look::at(expected);
             while let Some(frame) = body.frame().await {
-                frame?;
+                if let Some(bytes) = frame?.data_ref() {
+                    look.take(bytes);
+                }
             }
-            Ok(status)
+            let is_right = look.is_right();
+            let answer = Answer { status: head.status, is_right, not_followed: None };
+            Ok((answer, head.headers))
         };
         let mut exchange = pin!(exchange);
         poll_fn(|cx| {

@@ -13,6 +13,7 @@ use super::Plan;
 use super::clock::Clock;
 use super::failure::Failure;
 use super::mailbox::Mailbox;
+use super::pacer::Due;
 use crate::pool::{Arrived, Pool, Taken};
 use crate::seconds::{Book, Counted};
 use crate::tally::{Done, Fate};
@@ -35,11 +36,12 @@ impl Desk {
     /// Makes one for a thread that may have `limit` connections.
     pub(super) fn new(plan: Arc<Plan>, clock: Clock, limit: usize, slice: u64) -> Rc<Self> {
         let pool = RefCell::new(Pool::new(limit, plan.width()));
+        let book = RefCell::new(Book::of_mix(slice, plan.requests.names().count()));
         Rc::new(Self {
             plan,
             clock,
             pool,
-            book: RefCell::new(Book::new(slice)),
+            book,
             mailboxes: RefCell::default(),
             connections: Cell::new(0),
             has_opened: Cell::new(false),
@@ -48,9 +50,9 @@ impl Desk {
     }
 
     /// Takes a request that is due.
-    pub(super) fn arrive(&self, due: u64) {
-        self.book.borrow_mut().begin(due);
-        let arrived = self.pool.borrow_mut().arrive(due, self.clock.now());
+    pub(super) fn arrive(&self, Due { number, time }: Due) {
+        self.book.borrow_mut().begin(time);
+        let arrived = self.pool.borrow_mut().arrive(number, time, self.clock.now());
         match arrived {
             Arrived::Sent(place, taken) => self.mailboxes.borrow()[&place].give(taken),
             Arrived::Waits => self.changed.notify_one(),
@@ -148,8 +150,9 @@ impl Desk {
     }
 
     pub(super) fn count(&self, taken: Taken, fate: Fate) {
-        let Taken { due, taken, starved } = taken;
-        self.book.borrow_mut().count(Done { due, taken, starved, fate });
+        let Taken { number, due, taken, starved } = taken;
+        let kind = self.plan.requests.kind_of(number);
+        self.book.borrow_mut().count_of(kind, Done { due, taken, starved, fate });
     }
 
     fn give_up_one(&self, due_before: u64) -> Option<Taken> {

@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn a_request_is_taken_once_and_can_be_abandoned_before_and_after() {
-        let taken = Taken { due: 1, taken: 2, starved: false };
+        let taken = Taken { number: 0, due: 1, taken: 2, starved: false };
         let mailbox = Mailbox::default();
         let cx = Context::from_waker(Waker::noop());
         assert_eq!(mailbox.poll_next(&cx), Poll::Pending);

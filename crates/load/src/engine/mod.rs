@@ -4,12 +4,17 @@ mod ask;
 mod clock;
 mod connection;
 mod desk;
+mod expected;
 mod failure;
+mod filled;
 mod mailbox;
+mod mix;
 mod pacer;
+mod redirect;
 mod shard;
 mod stamped;
 mod target;
+mod template;
 mod threads;
 mod tls;
 
@@ -33,7 +38,9 @@ use crate::seconds::{ClosedSecond, Collector, Counted, SECOND};
 use crate::tally::Tally;
 
 pub use ask::{Unanswered, ask};
-pub use target::{Protocol, RequestError, Target, TargetError, Template, Wanted, Way};
+pub use mix::{Contents, Requests, basic_authorization, bearer_authorization};
+pub use target::{Protocol, Target, TargetError, Way};
+pub use template::{RequestError, Template, Wanted};
 pub use tls::{TlsError, Trusted};
 
 /// Until the first request is due: enough to open a few connections.
@@ -48,7 +55,7 @@ pub struct Plan {
     /// Where the requests go.
     pub target: Target,
     /// What they are.
-    pub request: Template,
+    pub requests: Requests,
     /// When they are due.
     pub schedule: Schedule,
     /// The highest rate of the schedule, in requests in a second.
@@ -110,6 +117,8 @@ pub struct Live<'a> {
 pub struct Loaded {
     /// All requests.
     pub total: Tally,
+    /// The requests of each kind, by the name of the kind; nothing where all are of one.
+    pub mix: Vec<(String, Tally)>,
     /// The requests by second.
     pub seconds: Vec<ClosedSecond>,
     /// From the first due time until no request was under way.
@@ -201,6 +210,7 @@ pub(crate) fn load_in_slices(
     let clock = Clock::starting_in(BEFORE_THE_START);
     let (tells, told) = channel();
     let mut collector = Collector::new(plan.senders());
+    let kinds: Vec<String> = plan.requests.names().map(str::to_owned).collect();
     let (gaps, threads, connections) = std::thread::scope(|scope| {
         let (mut senders, mut shards) = (Vec::new(), Vec::new());
         for number in 0..plan.senders() {
@@ -227,9 +237,10 @@ pub(crate) fn load_in_slices(
         Ok::<_, io::Error>((gaps, threads, connections))
     })?;
     let elapsed = Duration::from_nanos(clock.now());
+    let mix = kinds.into_iter().zip(collector.kinds()).collect();
     let (mut total, seconds) = collector.finish();
     total.counts.connections = connections;
-    Ok(Loaded { total, seconds, elapsed, spin: Duration::from_nanos(spin), gaps, threads })
+    Ok(Loaded { total, mix, seconds, elapsed, spin: Duration::from_nanos(spin), gaps, threads })
 }
 
 /// Puts together what the threads tell, until they are gone, and returns how many connections they opened.

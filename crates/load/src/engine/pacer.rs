@@ -11,6 +11,15 @@ use super::threads::Watch;
 use crate::schedule::Schedule;
 use becalm_model::load::ThreadUse;
 
+/// A request that is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Due {
+    /// Which one it is, from 0.
+    pub(crate) number: u64,
+    /// When, in nanoseconds from the start.
+    pub(crate) time: u64,
+}
+
 /// What the pacer did.
 #[derive(Debug)]
 pub(crate) struct Paced {
@@ -25,19 +34,19 @@ pub(crate) fn pace(
     schedule: Schedule,
     clock: Clock,
     spin: u64,
-    shards: &[UnboundedSender<u64>],
+    shards: &[UnboundedSender<Due>],
     is_stopped: &AtomicBool,
 ) -> Paced {
     sched::wake_up_on_time();
     let watch = Watch::start("pacer");
     let goes_on = || !is_stopped.load(Ordering::Relaxed);
     let (mut scheduled, mut actual) = (Variation::default(), Variation::default());
-    for (due, shard) in schedule.zip(shards.iter().cycle()) {
+    for (number, (due, shard)) in (0..).zip(schedule.zip(shards.iter().cycle())) {
         if !goes_on() || !clock.wait_until(due, spin, goes_on) {
             break;
         }
         // A shard goes away only when the load is over.
-        let _ = shard.send(due);
+        let _ = shard.send(Due { number, time: due });
         scheduled.next(due);
         actual.next(clock.now());
     }
@@ -112,10 +121,11 @@ mod tests {
         pace(Schedule::of_times(times), clock, 0, &senders, &AtomicBool::new(false));
         assert!(clock.now() >= 2_000_000);
         drop(senders);
-        let mut got = |shard: usize| -> Vec<u64> {
-            std::iter::from_fn(|| receivers[shard].try_recv().ok()).collect()
+        let mut got = |shard: usize| -> Vec<(u64, u64)> {
+            let next = || receivers[shard].try_recv().ok();
+            std::iter::from_fn(next).map(|due| (due.number, due.time)).collect()
         };
-        assert_eq!((got(0), got(1)), (vec![0, 2_000_000], vec![1_000]));
+        assert_eq!((got(0), got(1)), (vec![(0, 0), (2, 2_000_000)], vec![(1, 1_000)]));
     }
 
     #[test]

@@ -15,6 +15,7 @@ use tokio::task::{LocalSet, spawn_local};
 use super::clock::Clock;
 use super::connection::{carry, carry_each};
 use super::desk::Desk;
+use super::pacer::Due;
 use super::threads::Watch;
 use super::{Plan, Told};
 
@@ -33,7 +34,7 @@ pub(super) fn send(
     clock: Clock,
     number: usize,
     slice: u64,
-    dues: UnboundedReceiver<u64>,
+    dues: UnboundedReceiver<Due>,
     told: Sender<Told>,
     is_stopped: &AtomicBool,
 ) -> std::io::Result<ThreadUse> {
@@ -69,7 +70,7 @@ pub(super) fn send(
 }
 
 /// Takes requests as they are handed over, until no more come.
-async fn take(mut dues: UnboundedReceiver<u64>, desk: &Desk) {
+async fn take(mut dues: UnboundedReceiver<Due>, desk: &Desk) {
     while let Some(due) = dues.recv().await {
         desk.arrive(due);
     }

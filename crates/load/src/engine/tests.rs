@@ -4,10 +4,11 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 
-use becalm_model::load::FailureKind;
+use becalm_model::load::{ExpectedBody, FailureKind, LoadRequest, Scenario};
 
 use super::*;
 use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
+use crate::values::Values;
 
 /// Twenty requests within 20 ms.
 fn few() -> Schedule {
@@ -15,10 +16,10 @@ fn few() -> Schedule {
 }
 
 fn plan(target: Target, schedule: Schedule) -> Plan {
-    let request = Template::new(&target, Wanted::default()).unwrap();
+    let requests = Template::new(&target, Wanted::default()).unwrap().into();
     Plan {
         target,
-        request,
+        requests,
         schedule,
         highest_rate: 1000.0,
         time_limit: Duration::from_secs(20),
@@ -105,7 +106,7 @@ fn each_request_can_have_a_connection_of_its_own() {
     let address = server(each(OK));
     let mut plan = plan(target(address), few());
     plan.new_connections = true;
-    plan.request = plan.request.closing();
+    plan.requests = Template::new(&plan.target, Wanted::default()).unwrap().closing().into();
     let counts = run(plan).total.counts;
     assert_eq!((counts.answered, counts.connections), (20, 20));
 }
@@ -169,8 +170,146 @@ fn a_wrong_status_is_an_error_unless_it_is_expected() {
     all_fail(plan(target(address), few()), FailureKind::Status, Some(503));
     let mut plan = plan(target(address), few());
     let wanted = Wanted { expected: vec![503], ..Wanted::default() };
-    plan.request = Template::new(&plan.target, wanted).unwrap();
+    plan.requests = Template::new(&plan.target, wanted).unwrap().into();
     assert_eq!(run(plan).total.counts.answered, 20);
+}
+
+/// A plan for what a scenario asks for.
+fn asking(address: SocketAddr, scenario: &Scenario, contents: &Contents) -> Plan {
+    let plan = plan(target(address), few());
+    let requests = Requests::of(&plan.target, scenario, contents).unwrap().with_seed(1);
+    Plan { requests, new_connections: scenario.new_connections, ..plan }
+}
+
+#[test]
+fn a_wrong_body_is_an_error_however_fast_it_came() {
+    let address = server(each(OK));
+    let of = |expected| {
+        let scenario = Scenario { expected_body: Some(expected), ..Scenario::default() };
+        asking(address, &scenario, &Contents::default())
+    };
+    all_fail(of(ExpectedBody::Is("o".to_owned())), FailureKind::Body, None);
+    all_fail(of(ExpectedBody::Contains("okay".to_owned())), FailureKind::Body, None);
+    for right in [ExpectedBody::Is("ok".to_owned()), ExpectedBody::Contains("k".to_owned())] {
+        assert_eq!(run(of(right)).total.counts.answered, 20);
+    }
+}
+
+/// Reads a request with its body; returns its first line, its headers and its body.
+fn read_all(stream: &mut TcpStream) -> Option<String> {
+    let mut read = Vec::new();
+    let mut byte = [0];
+    let mut wanted = usize::MAX;
+    while read.len() < wanted {
+        match stream.read(&mut byte) {
+            Ok(1) => read.push(byte[0]),
+            _ => return None,
+        }
+        if wanted == usize::MAX && read.ends_with(b"\r\n\r\n") {
+            let head = String::from_utf8_lossy(&read).to_lowercase();
+            let length = head.split("content-length: ").nth(1).and_then(|rest| {
+                rest.split("\r\n").next().and_then(|length| length.parse::<usize>().ok())
+            });
+            wanted = read.len() + length.unwrap_or(0);
+        }
+    }
+    Some(String::from_utf8_lossy(&read).into_owned())
+}
+
+/// A server that keeps what it was asked and answers what a test says.
+fn keeping(
+    answer: impl Fn(&str) -> &'static [u8] + Send + Sync + 'static,
+) -> (SocketAddr, Arc<Mutex<Vec<String>>>) {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let keep = Arc::clone(&asked);
+    let address = server(move |mut stream| {
+        while let Some(request) = read_all(&mut stream) {
+            let bytes = answer(&request);
+            keep.lock().unwrap().push(request);
+            if stream.write_all(bytes).is_err() || bytes.starts_with(b"HTTP/1.0") {
+                return;
+            }
+        }
+    });
+    (address, asked)
+}
+
+#[test]
+fn a_mix_has_its_kinds_its_values_and_its_secret_and_figures_of_each_kind() {
+    let (address, asked) = keeping(|_| OK);
+    let kind = |name: &str, weight: f64| LoadRequest {
+        name: name.to_owned(),
+        weight,
+        ..Scenario::default().kinds().remove(0)
+    };
+    let list = LoadRequest { path: Some("/list".to_owned()), ..kind("list", 3.0) };
+    let add = LoadRequest {
+        path: Some("/add?id={id}".to_owned()),
+        method: "POST".to_owned(),
+        body: Some("{\"n\": {counter}}".to_owned()),
+        expected_status: vec![201],
+        ..kind("add", 1.0)
+    };
+    let scenario = Scenario { requests: vec![list, add], ..Scenario::default() };
+    let contents = Contents {
+        values: Values::of_csv("id\n7\n8\n").unwrap().into(),
+        authorization: Some(bearer_authorization("s3cret")),
+        body: None,
+    };
+    let mut loads = Vec::new();
+    for threads in [1, 2] {
+        let loaded = run(Plan { threads, ..asking(address, &scenario, &contents) });
+        let [(list, of_list), (add, of_add)] = &loaded.mix[..] else { panic!("{:?}", loaded.mix) };
+        assert_eq!((list.as_str(), add.as_str()), ("list", "add"));
+        let counts = (of_list.counts.scheduled, of_add.counts.scheduled);
+        assert_eq!(counts.0 + counts.1, 20);
+        assert!(counts.0 > counts.1 && counts.1 > 0, "{counts:?}");
+        // One is answered as expected, and the other with another status.
+        assert_eq!((of_list.counts.answered, of_add.counts.errors), counts);
+        assert_eq!(of_list.response.len() + of_add.response.len(), loaded.total.response.len());
+        let mut requests = std::mem::take(&mut *asked.lock().unwrap());
+        requests.sort_unstable();
+        loads.push(requests);
+    }
+    // The same seed sends the same, whoever sends it.
+    assert_eq!(loads[0], loads[1]);
+    let posts: Vec<&String> = loads[0].iter().filter(|one| one.starts_with("POST")).collect();
+    for post in posts {
+        let number: u64 = post.rsplit_once(": ").unwrap().1.trim_end_matches('}').parse().unwrap();
+        let id = if number % 2 == 1 { 7 } else { 8 };
+        assert!(post.starts_with(&format!("POST /add?id={id} HTTP/1.1")), "{post}");
+    }
+    assert!(loads[0].iter().all(|one| one.contains("authorization: Bearer s3cret\r\n")));
+}
+
+#[test]
+fn redirects_are_followed_only_when_asked_to_the_same_server_and_so_many() {
+    const FOUND: &[u8] = b"HTTP/1.1 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n";
+    const ONCE: &[u8] = b"HTTP/1.0 302 Found\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n";
+    const AWAY: &[u8] =
+        b"HTTP/1.1 302 Found\r\nLocation: http://other/\r\nContent-Length: 0\r\n\r\n";
+    let following = |address, follow, new_connections| {
+        let scenario = Scenario { follow, new_connections, ..Scenario::default() };
+        asking(address, &scenario, &Contents::default())
+    };
+    let is_there = |request: &str| request.starts_with("GET /there ");
+    let (address, asked) = keeping(move |request| if is_there(request) { OK } else { FOUND });
+    // A redirect is an answer.
+    assert_eq!(run(following(address, 0, false)).total.counts.answered, 20);
+    assert_eq!(asked.lock().unwrap().len(), 20);
+    let loaded = run(following(address, 1, false));
+    assert_eq!((loaded.total.counts.answered, asked.lock().unwrap().len()), (20, 60));
+    assert_eq!(run(following(address, 1, true)).total.counts.answered, 20);
+    // A connection that ends after the redirect is no failure.
+    let (closes, _) = keeping(move |request| if is_there(request) { OK } else { ONCE });
+    let counts = run(following(closes, 1, false)).total.counts;
+    assert_eq!(counts.answered, 20);
+    assert!(counts.connections >= 20, "{counts:?}");
+    let (circle, _) = keeping(|_| FOUND);
+    all_fail(following(circle, 3, false), FailureKind::Redirect, Some(302));
+    let (away, asked) = keeping(|_| AWAY);
+    all_fail(following(away, 3, false), FailureKind::Redirect, Some(302));
+    assert_eq!(asked.lock().unwrap().len(), 20);
 }
 
 #[test]

@@ -25,6 +25,10 @@ pub enum FailureKind {
     Abandoned,
     /// A complete answer with another status than the expected one.
     Status,
+    /// A complete answer with an expected status and another body than the expected one.
+    Body,
+    /// A redirect that was not followed: to another server, or after as many as were permitted.
+    Redirect,
 }
 
 impl FailureKind {
@@ -39,6 +43,8 @@ impl FailureKind {
             Self::TimedOut => "timed out",
             Self::Abandoned => "unanswered at the end",
             Self::Status => "status",
+            Self::Body => "unexpected body",
+            Self::Redirect => "redirect",
         }
     }
 }

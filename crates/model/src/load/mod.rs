@@ -9,6 +9,7 @@ mod find;
 mod latency;
 mod objective;
 mod rates;
+mod request;
 mod run_load;
 mod scenario;
 mod terms;
@@ -21,12 +22,13 @@ pub use find::{
 pub use latency::{Latency, LoadSecond, QuantileValue};
 pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
 pub use rates::{RatesError, parse_rates};
+pub use request::{Authentication, ExpectedBody, LoadRequest, LoadValues, is_secret_header};
 pub use run_load::{
     CPU_PER_REQUEST, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, RunLoad, THROUGHPUT,
     USUAL_QUANTILES, is_metric, metrics,
 };
 pub use scenario::{Scenario, ServerTerms};
-pub use terms::{Arrivals, LoadTerms, Stage};
+pub use terms::{Arrivals, LoadTerms, RequestTerms, Stage};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +61,9 @@ pub struct LoadRunDocument {
     pub lag: Latency,
     /// What failed, the most frequent first.
     pub errors: Vec<Failed>,
+    /// The same for each kind of request; empty unless the load mixes several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<LoadPart>,
     /// Whether the generator kept to the schedule.
     pub fidelity: Fidelity,
     /// What is to be concluded from it; empty if no objective was given.
@@ -68,6 +73,19 @@ pub struct LoadRunDocument {
     /// The signal that ended the load before its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+}
+
+/// The requests of one kind.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadPart {
+    /// Name of the kind.
+    pub name: String,
+    /// How many requests came how far; connections are not counted by kind.
+    pub counts: LoadCounts,
+    /// From the due time to the last byte of the answer.
+    pub response: Latency,
+    /// From the first byte of the request to the last byte of the answer.
+    pub service: Latency,
 }
 
 /// How many requests came how far. `scheduled` is `answered + errors + unsent`.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Distrust, Failed, Latency, LoadCounts, LoadSecond, ThreadUse};
+use super::{Distrust, Failed, Latency, LoadCounts, LoadPart, LoadSecond, ThreadUse};
 use crate::Direction;
 use crate::metric::{Metric, Unit};
 use crate::words::words;
@@ -26,6 +26,9 @@ pub struct RunLoad {
     /// What failed, the most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Failed>,
+    /// The same for each kind of request; empty unless the load mixes several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<LoadPart>,
     /// What the threads of the generator used; the one that keeps the time is the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadUse>,

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arrivals, Stage};
+use super::{Arrivals, Authentication, ExpectedBody, LoadRequest, LoadValues, Stage};
 
 /// A load that can be sent to several servers alike. Times are in seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +27,21 @@ pub struct Scenario {
     /// Statuses of a right answer; empty: any from 200 to 399.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected_status: Vec<u16>,
+    /// The body of a right answer; absent: any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expected_body: Option<ExpectedBody>,
+    /// Kinds of requests that are mixed; empty for one kind, which the fields above describe.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<LoadRequest>,
+    /// What fills in `{NAME}` in paths, headers and bodies.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub values: Option<LoadValues>,
+    /// On whose behalf requests are sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
+    /// The most redirects that are followed for a request.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub follow: u64,
     /// After how long without the end of an answer a request has failed.
     pub time_limit: f64,
     /// The most connections at the same time.
@@ -50,6 +65,11 @@ pub struct Scenario {
     pub threads: Option<u64>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 impl Default for Scenario {
     /// Returns one without a rate, and otherwise what `becalm load` does where nothing else is asked for.
     fn default() -> Self {
@@ -61,6 +81,11 @@ impl Default for Scenario {
             headers: Vec::new(),
             body: None,
             expected_status: Vec::new(),
+            expected_body: None,
+            requests: Vec::new(),
+            values: None,
+            authentication: None,
+            follow: 0,
             time_limit: 10.0,
             connections: 1000,
             new_connections: false,
@@ -99,6 +124,27 @@ impl Scenario {
     /// Returns how many requests take longer than a quantile, on average.
     pub fn requests_beyond(&self, q: f64) -> f64 {
         self.requests() * (1.0 - q)
+    }
+}
+
+impl Scenario {
+    /// Returns the kinds of requests, each with everything that the load sets for all of them; one without a name where
+    /// nothing is mixed.
+    pub fn kinds(&self) -> Vec<LoadRequest> {
+        let all = LoadRequest {
+            name: String::new(),
+            weight: 1.0,
+            method: self.method.clone(),
+            path: None,
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            expected_status: self.expected_status.clone(),
+            expected_body: self.expected_body.clone(),
+        };
+        if self.requests.is_empty() {
+            return vec![all.with_its_method()];
+        }
+        self.requests.iter().map(|one| one.over(&all).with_its_method()).collect()
     }
 }
 
@@ -145,5 +191,49 @@ mod tests {
         assert_eq!(read.scenario.connections, Scenario::default().connections);
         let written = serde_json::to_string(&read).unwrap();
         assert_eq!(serde_json::from_str::<ServerTerms>(&written).unwrap(), read);
+    }
+
+    fn request(name: &str) -> LoadRequest {
+        let [mut one] = <[_; 1]>::try_from(Scenario::default().kinds()).unwrap();
+        (one.name, one.method) = (name.to_owned(), String::new());
+        one
+    }
+
+    #[test]
+    fn a_load_without_a_mix_has_one_kind() {
+        let kind = |body: Option<&str>| {
+            let body = body.map(str::to_owned);
+            Scenario { body, ..Scenario::default() }.kinds().remove(0).method
+        };
+        assert_eq!((kind(None).as_str(), kind(Some("x")).as_str()), ("GET", "POST"));
+    }
+
+    #[test]
+    fn what_a_request_does_not_set_the_load_sets() {
+        let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let own = LoadRequest {
+            path: Some("/a".to_owned()),
+            headers: vec![header("accept", "text/html")],
+            expected_status: vec![404],
+            ..request("own")
+        };
+        let deleted = LoadRequest { method: "DELETE".to_owned(), ..request("deleted") };
+        let scenario = Scenario {
+            headers: vec![header("Accept", "*/*"), header("X", "1")],
+            body: Some("all".to_owned()),
+            expected_status: vec![200],
+            expected_body: Some(ExpectedBody::Is("ok".to_owned())),
+            requests: vec![own, deleted],
+            ..Scenario::default()
+        };
+        let kinds = scenario.kinds();
+        assert_eq!(kinds[0].headers, [header("X", "1"), header("accept", "text/html")]);
+        assert_eq!((kinds[0].method.as_str(), kinds[0].body.as_deref()), ("POST", Some("all")));
+        assert_eq!(
+            (&kinds[0].expected_status, &kinds[1].expected_status),
+            (&vec![404], &vec![200])
+        );
+        assert_eq!(kinds[0].expected_body, scenario.expected_body);
+        assert_eq!((kinds[1].method.as_str(), &kinds[1].body), ("DELETE", &None));
     }
 }

@@ -1,5 +1,6 @@
 //! What was asked for.
 
+use super::{Authentication, ExpectedBody, LoadValues};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +23,21 @@ pub struct LoadTerms {
     pub body_bytes: u64,
     /// Statuses of a right answer; empty: any from 200 to 399.
     pub expected_status: Vec<u16>,
+    /// The body of a right answer; absent: any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected_body: Option<ExpectedBody>,
+    /// Kinds of requests that were mixed; empty for one kind, which the fields above describe.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestTerms>,
+    /// What filled in `{NAME}` in paths, headers and bodies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub values: Option<LoadValues>,
+    /// On whose behalf requests were sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub authentication: Option<Authentication>,
+    /// The most redirects that were followed for a request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow: Option<u64>,
     /// How the due times follow each other.
     pub arrivals: Arrivals,
     /// The rate over time; empty for times from a file.
@@ -38,6 +54,21 @@ pub struct LoadTerms {
     pub new_connections: bool,
     /// Threads that sent.
     pub threads: u64,
+}
+
+/// One kind of request of a load that mixes several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RequestTerms {
+    /// Its name.
+    pub name: String,
+    /// How often it was sent, beside the weights of the others.
+    pub weight: f64,
+    /// The method.
+    pub method: String,
+    /// Path and query, as they were written.
+    pub path: String,
+    /// Bytes of the body, before `{NAME}` was filled in.
+    pub body_bytes: u64,
 }
 
 /// How due times follow each other.

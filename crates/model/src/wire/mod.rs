@@ -103,7 +103,7 @@ pub use suite::{
     SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare,
 };
 
-pub use suite_load::{Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError};
+pub use suite_load::{Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError, SuiteRequest};
 pub use suite_values::{SuiteDuration, SuiteValue};
 pub use text::json_text;
 pub use topology::{

@@ -1,12 +1,15 @@
 //! Shape of `[load.NAME]` in `becalm.toml`: a load that can be sent to servers by its name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::suite_values::{SuiteDuration, SuiteValue};
-use crate::load::{Arrivals, RatesError, Scenario, parse_rates};
+use crate::load::{
+    Arrivals, Authentication, ExpectedBody, LoadRequest, LoadValues, RatesError, Scenario,
+    is_secret_header, parse_rates,
+};
 
 /// A load. What it does not set is as `becalm load` has it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
@@ -32,6 +35,22 @@ pub struct SuiteLoad {
     pub body: Option<String>,
     /// Statuses of a right answer; by default 200 to 399.
     pub expect_status: Option<Statuses>,
+    /// Text that the body of a right answer contains.
+    pub expect_body: Option<String>,
+    /// The whole body of a right answer.
+    pub expect_exact_body: Option<String>,
+    /// The most redirects to the same server that are followed for a request; by default none.
+    pub follow: Option<u64>,
+    /// Basic authentication: a file with `NAME:PASSWORD`, or `env:VARIABLE`.
+    pub user: Option<String>,
+    /// Authentication by a token: a file with it, or `env:VARIABLE`.
+    pub bearer: Option<String>,
+    /// Kinds of requests that are mixed. What they do not set, the load sets.
+    pub requests: Option<Vec<SuiteRequest>>,
+    /// A file of them, in place of `requests`.
+    pub requests_file: Option<String>,
+    /// A CSV file whose columns fill in `{NAME}` in paths, headers and bodies.
+    pub values: Option<String>,
     /// After how long without the end of an answer a request has failed; by default `"10s"`.
     pub timeout: Option<SuiteDuration>,
     /// The most connections at the same time; by default 1000.
@@ -48,6 +67,30 @@ pub struct SuiteLoad {
     pub unix_socket: Option<String>,
     /// Threads that send; by default half of the CPUs that the generator may use, at most 4.
     pub threads: Option<u64>,
+}
+
+/// One kind of request of a load that mixes several.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub struct SuiteRequest {
+    /// Its name in the figures; method and path by default.
+    pub name: Option<String>,
+    /// How often it is sent, beside the weights of the others; 1 by default.
+    pub weight: Option<f64>,
+    /// The method.
+    pub method: Option<String>,
+    /// Path and query, in place of those of the URL.
+    pub path: Option<String>,
+    /// Headers by name, beside those of the load.
+    pub headers: Option<BTreeMap<String, String>>,
+    /// The body.
+    pub body: Option<String>,
+    /// Statuses of a right answer.
+    pub expect_status: Option<Statuses>,
+    /// Text that the body of a right answer contains.
+    pub expect_body: Option<String>,
+    /// The whole body of a right answer.
+    pub expect_exact_body: Option<String>,
 }
 
 /// How requests follow each other.
@@ -82,6 +125,20 @@ pub enum SuiteLoadError {
     /// A number or a time that has to be above zero is not.
     #[error("{0} must be above zero")]
     Zero(&'static str),
+    /// Two settings contradict each other.
+    #[error("{0} and {1} cannot be combined")]
+    Both(&'static str, &'static str),
+    /// A weight is none.
+    #[error("the weight of `{0}` is not a number above zero")]
+    Weight(String),
+    /// Two requests have the same name.
+    #[error("two requests are called `{0}`; give them names")]
+    SameName(String),
+    /// A header would bring a secret into records.
+    #[error(
+        "the header `{0}` would be in every record; use user or bearer, which name a file or a variable"
+    )]
+    SecretHeader(String),
     /// A number is larger than becalm can serve.
     #[error("{name} may be at most {most}")]
     TooMany {
@@ -95,9 +152,107 @@ pub enum SuiteLoadError {
 /// For how long requests are due where nothing else is said, in seconds.
 const DURATION: f64 = 5.0;
 
+/// The most kinds of requests: each has histograms of its own.
+const MOST_KINDS: u64 = 1000;
+
+fn expected_body(
+    contains: Option<&String>,
+    is: Option<&String>,
+) -> Result<Option<ExpectedBody>, SuiteLoadError> {
+    match (contains, is) {
+        (Some(_), Some(_)) => Err(SuiteLoadError::Both("expect-body", "expect-exact-body")),
+        (Some(text), None) => Ok(Some(ExpectedBody::Contains(text.clone()))),
+        (None, text) => Ok(text.cloned().map(ExpectedBody::Is)),
+    }
+}
+
+impl Statuses {
+    fn listed(given: Option<&Self>) -> Vec<u16> {
+        match given {
+            None => Vec::new(),
+            Some(Self::One(one)) => vec![*one],
+            Some(Self::Several(all)) => all.clone(),
+        }
+    }
+}
+
+impl SuiteRequest {
+    fn request(&self) -> Result<LoadRequest, SuiteLoadError> {
+        let method = self.method.clone().unwrap_or_default();
+        let shown = match (&self.method, &self.body) {
+            (Some(method), _) => method,
+            (None, Some(_)) => "POST",
+            (None, None) => "GET",
+        };
+        let path = self.path.as_deref().unwrap_or("/");
+        let name = self.name.clone().unwrap_or_else(|| format!("{shown} {path}"));
+        let weight = self.weight.unwrap_or(1.0);
+        if !(weight.is_finite() && weight > 0.0) {
+            return Err(SuiteLoadError::Weight(name));
+        }
+        Ok(LoadRequest {
+            name,
+            weight,
+            method,
+            path: self.path.clone(),
+            headers: self.headers.clone().unwrap_or_default().into_iter().collect(),
+            body: self.body.clone(),
+            expected_status: Statuses::listed(self.expect_status.as_ref()),
+            expected_body: expected_body(
+                self.expect_body.as_ref(),
+                self.expect_exact_body.as_ref(),
+            )?,
+        })
+    }
+
+    /// Returns the requests of a mix.
+    pub fn mix(these: &[Self]) -> Result<Vec<LoadRequest>, SuiteLoadError> {
+        if these.len() as u64 > MOST_KINDS {
+            return Err(SuiteLoadError::TooMany {
+                name: "the number of requests",
+                most: MOST_KINDS,
+            });
+        }
+        let mut names = BTreeSet::new();
+        let mut all = Vec::new();
+        for one in these {
+            let request = one.request()?;
+            if !names.insert(request.name.clone()) {
+                return Err(SuiteLoadError::SameName(request.name));
+            }
+            all.push(request);
+        }
+        Ok(all)
+    }
+}
+
 impl SuiteLoad {
-    /// Returns the load, with what it does not set.
-    pub fn scenario(&self) -> Result<Scenario, SuiteLoadError> {
+    fn authentication(&self) -> Result<Option<Authentication>, SuiteLoadError> {
+        match (&self.user, &self.bearer) {
+            (Some(_), Some(_)) => Err(SuiteLoadError::Both("user", "bearer")),
+            (Some(place), None) => Ok(Some(Authentication::Basic(place.clone()))),
+            (None, place) => Ok(place.clone().map(Authentication::Bearer)),
+        }
+    }
+
+    /// Returns the load, with what it does not set, and with what is in its files: its requests in place of its own, and what
+    /// fills them in.
+    pub fn scenario(
+        &self,
+        requests: Option<&[SuiteRequest]>,
+        values: Option<LoadValues>,
+    ) -> Result<Scenario, SuiteLoadError> {
+        if self.requests.is_some() && self.requests_file.is_some() {
+            return Err(SuiteLoadError::Both("requests", "requests-file"));
+        }
+        let requests =
+            SuiteRequest::mix(requests.or(self.requests.as_deref()).unwrap_or_default())?;
+        let headers: Vec<(String, String)> =
+            self.headers.clone().unwrap_or_default().into_iter().collect();
+        let all_headers = headers.iter().chain(requests.iter().flat_map(|one| &one.headers));
+        if let Some((name, _)) = all_headers.into_iter().find(|(name, _)| is_secret_header(name)) {
+            return Err(SuiteLoadError::SecretHeader(name.clone()));
+        }
         let usual = Scenario::default();
         let SuiteValue(rate) = self.rate.as_ref().ok_or(SuiteLoadError::NoRate)?;
         let seconds = |time: Option<SuiteDuration>, usual: f64| {
@@ -120,13 +275,17 @@ impl SuiteLoad {
             },
             warmup: seconds(self.warmup, usual.warmup),
             method: self.method.clone().unwrap_or_default(),
-            headers: self.headers.clone().unwrap_or_default().into_iter().collect(),
+            headers,
             body: self.body.clone(),
-            expected_status: match &self.expect_status {
-                None => Vec::new(),
-                Some(Statuses::One(one)) => vec![*one],
-                Some(Statuses::Several(all)) => all.clone(),
-            },
+            expected_status: Statuses::listed(self.expect_status.as_ref()),
+            expected_body: expected_body(
+                self.expect_body.as_ref(),
+                self.expect_exact_body.as_ref(),
+            )?,
+            requests,
+            values,
+            authentication: self.authentication()?,
+            follow: self.follow.unwrap_or(0),
             time_limit: above_zero("timeout", seconds(self.timeout, usual.time_limit))?,
             connections: from_one(
                 "connections",
@@ -140,5 +299,51 @@ impl SuiteLoad {
             unix_socket: self.unix_socket.clone(),
             threads: self.threads.map(|threads| from_one("threads", threads, 64)).transpose()?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(more: &str) -> Result<Scenario, String> {
+        let value = format!(r#"{{"rate": "5", {more}}}"#);
+        let load: SuiteLoad = serde_json::from_str(&value).map_err(|error| error.to_string())?;
+        load.scenario(None, None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn requests_have_names_weights_and_expectations() {
+        let scenario = read(
+            r#""requests": [{"path": "/a"}, {"name": "b", "weight": 3, "body": "x", "expect-exact-body": "y"}],
+               "expect-body": "ok", "follow": 2, "bearer": "env:TOKEN""#,
+        )
+        .unwrap();
+        let names: Vec<(&str, f64)> =
+            scenario.requests.iter().map(|one| (one.name.as_str(), one.weight)).collect();
+        assert_eq!(names, [("GET /a", 1.0), ("b", 3.0)]);
+        assert_eq!(scenario.requests[1].expected_body, Some(ExpectedBody::Is("y".to_owned())));
+        assert_eq!(scenario.expected_body, Some(ExpectedBody::Contains("ok".to_owned())));
+        assert_eq!(scenario.authentication, Some(Authentication::Bearer("env:TOKEN".to_owned())));
+        assert_eq!(scenario.follow, 2);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_said() {
+        let check = |more: &str, word: &str| {
+            let error = read(more).unwrap_err();
+            assert!(error.contains(word), "{error}");
+        };
+        check(r#""user": "a", "bearer": "b""#, "user and bearer");
+        check(r#""expect-body": "a", "expect-exact-body": "b""#, "cannot be combined");
+        check(r#""requests": [], "requests-file": "b""#, "requests-file");
+        check(
+            r#""requests": [{"path": "/a"}, {"path": "/a"}]"#,
+            "two requests are called `GET /a`",
+        );
+        check(r#""requests": [{"path": "/a", "weight": 0}]"#, "weight of `GET /a`");
+        check(r#""requests": [{"pathh": "/a"}]"#, "pathh");
+        check(r#""headers": {"authorization": "Bearer x"}"#, "would be in every record");
+        check(r#""requests": [{"headers": {"Authorization": "x"}}]"#, "would be in every record");
     }
 }

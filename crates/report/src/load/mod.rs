@@ -9,8 +9,8 @@ mod words;
 use std::fmt::Write as _;
 
 use becalm_model::load::{
-    Arrivals, Failed, Latency, LoadRunDocument, LoadTerms, Objective, ObjectiveOf, ObjectiveResult,
-    QuantileValue, Stage, Trust,
+    Arrivals, Authentication, Failed, Latency, LoadRunDocument, LoadTerms, Objective, ObjectiveOf,
+    ObjectiveResult, QuantileValue, Stage, Trust,
 };
 use becalm_model::{Unit, counted, whole};
 
@@ -68,6 +68,10 @@ fn report<'a>(document: &LoadRunDocument, style: &'a Style) -> Page<'a> {
     if !document.errors.is_empty() {
         page.table(&errors(&document.errors));
     }
+    if !document.mix.is_empty() {
+        page.gap();
+        page.table(&mix(document, style));
+    }
     if !document.objectives.is_empty() {
         page.section("Objectives");
         document.objectives.iter().for_each(|result| page.item(&objective(result, style)));
@@ -122,15 +126,60 @@ fn terms(terms: &LoadTerms) -> String {
         let connections = counted_u64(terms.connections, "connection");
         format!("up to {connections}{}", streams.unwrap_or_default())
     };
+    let what = if terms.requests.is_empty() {
+        terms.method.clone()
+    } else {
+        format!("A mix of {} to", counted(terms.requests.len(), "request"))
+    };
     format!(
-        "{} {}{through}, {}: {}{arrivals} for {}; {connections}, {}.",
-        terms.method,
+        "{what} {}{through}, {}: {}{arrivals} for {}; {connections}, {}{}.",
         terms.url,
         terms.protocol,
         rates(&terms.stages),
         seconds(terms.duration),
         counted_u64(terms.threads, "thread"),
+        extras(terms),
     )
+}
+
+/// Says what else was done with requests: `; values from ids.csv (2 rows)`.
+fn extras(terms: &LoadTerms) -> String {
+    let values = terms
+        .values
+        .as_ref()
+        .map(|values| format!("values from {} ({})", values.file, counted_u64(values.rows, "row")));
+    let authentication = terms.authentication.as_ref().map(|one| match one {
+        Authentication::Basic(_) => "with a name and a password".to_owned(),
+        Authentication::Bearer(_) => "with a token".to_owned(),
+    });
+    let follow = terms.follow.map(|n| format!("up to {} followed", counted_u64(n, "redirect")));
+    [values, authentication, follow]
+        .into_iter()
+        .flatten()
+        .fold(String::new(), |all, one| format!("{all}; {one}"))
+}
+
+/// Shows the kinds of a mix beside each other.
+fn mix(document: &LoadRunDocument, style: &Style) -> Table {
+    let titles = ["share", "answered", "failed", "p50", "p99", "service p99"];
+    let mut table = Table::of_numbers("request", titles);
+    for part in &document.mix {
+        let counts = &part.counts;
+        let share = counts.scheduled as f64 / document.counts.scheduled.max(1) as f64;
+        let at = |latency: &Latency, q| -> Cell {
+            latency.quantile(q).map_or_else(|| "-".to_owned(), |one| value(one, style)).into()
+        };
+        table.push([
+            Cell::from(crate::printable(&part.name)),
+            percent(share).into(),
+            counts.answered.to_string().into(),
+            (counts.errors + counts.unsent).to_string().into(),
+            at(&part.response, 0.5),
+            at(&part.response, 0.99),
+            at(&part.service, 0.99),
+        ]);
+    }
+    table
 }
 
 fn counted_u64(n: u64, noun: &str) -> String {

@@ -1,5 +1,6 @@
 use becalm_model::load::{
-    Distrust, FailureKind, Fidelity, Gaps, LoadCounts, LoadSecond, ThreadUse,
+    Distrust, FailureKind, Fidelity, Gaps, LoadCounts, LoadPart, LoadSecond, LoadValues,
+    RequestTerms, ThreadUse,
 };
 use becalm_model::wire::worded;
 
@@ -30,6 +31,11 @@ pub(super) fn terms() -> LoadTerms {
         method: "GET".to_owned(),
         body_bytes: 0,
         expected_status: Vec::new(),
+        expected_body: None,
+        requests: Vec::new(),
+        values: None,
+        authentication: None,
+        follow: None,
         arrivals: Arrivals::Poisson,
         stages: vec![Stage { seconds: 10.0, from: 2000.0, to: 2000.0 }],
         seed: 7,
@@ -66,6 +72,7 @@ fn stalled() -> LoadRunDocument {
         service: latency(|q| (tail(q) - 20e-6, false)),
         lag: latency(|q| (q * 40e-6, false)),
         errors: Vec::new(),
+        mix: Vec::new(),
         fidelity: Fidelity {
             verdict: Trust::Valid,
             reasons: Vec::new(),
@@ -164,9 +171,55 @@ fn one_that_is_invalid_says_so_first_and_why() {
     insta::assert_snapshot!(load_text(&starved(), &Style { width: 100, ..Style::PLAIN }));
 }
 
+/// Two kinds of requests, one of which fails more often.
+fn mixed() -> LoadRunDocument {
+    let usual = stalled();
+    let kind = |name: &str, weight| RequestTerms {
+        name: name.to_owned(),
+        weight,
+        method: "GET".to_owned(),
+        path: "/".to_owned(),
+        body_bytes: 0,
+    };
+    let part = |name: &str, scheduled, errors, slower: f64| LoadPart {
+        name: name.to_owned(),
+        counts: LoadCounts {
+            scheduled,
+            answered: scheduled - errors,
+            errors,
+            ..LoadCounts::default()
+        },
+        response: latency(|q| (q * 1e-3 * slower, errors > 0 && q > 0.98)),
+        service: latency(|q| (q * 0.9e-3 * slower, false)),
+    };
+    LoadRunDocument {
+        terms: LoadTerms {
+            requests: vec![kind("list", 3.0), kind("add an item", 1.0)],
+            values: Some(LoadValues {
+                file: "ids.csv".to_owned(),
+                columns: vec!["id".to_owned()],
+                rows: 1000,
+                digest: String::new(),
+            }),
+            authentication: Some(Authentication::Bearer("env:TOKEN".to_owned())),
+            follow: Some(2),
+            ..terms()
+        },
+        mix: vec![part("list", 15_000, 0, 1.0), part("add an item", 5000, 200, 4.0)],
+        ..usual
+    }
+}
+
+#[test]
+fn a_mix_has_a_line_for_each_kind() {
+    let text = load_text(&mixed(), &Style { width: 100, ..Style::PLAIN });
+    let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).take(18).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
 #[test]
 fn every_form_says_the_same() {
-    for document in [stalled(), starved()] {
+    for document in [stalled(), starved(), mixed()] {
         let page = report(&document, &ELSEWHERE).html("1.0");
         say_the_same(&load_text(&document, &WIDE), &page, &load_markdown(&document));
     }

@@ -51,6 +51,7 @@ mod tests {
                 service: Latency::default(),
                 lag: Latency::default(),
                 errors: vec![],
+                mix: vec![],
                 threads: vec![],
                 seconds: vec![],
                 repeated,

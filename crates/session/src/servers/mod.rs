@@ -1,11 +1,13 @@
 //! Subjects that are servers: the load of the terms as the runner needs it.
 
+mod contents;
+
 use std::ops::ControlFlow;
 use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_load::{
-    Plan, Protocol, RequestError, Schedule, Target, TargetError, Template, Trusted, Wanted, Way,
+    Contents, Plan, Protocol, RequestError, Requests, Schedule, Target, TargetError, Trusted, Way,
     ask, load_while, run_load, value_of_run,
 };
 use becalm_model::load::{
@@ -16,6 +18,9 @@ use becalm_model::terms::{Primary, RunTerms};
 use becalm_model::{Metric, Note, SessionNote};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
+
+pub(crate) use contents::read_requests;
+pub use contents::{ContentsError, contents_of, read_mix, read_values};
 
 /// Why servers cannot be loaded so.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +34,9 @@ pub enum ServerTermsError {
     /// The request is none.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// A file of the load is of no use.
+    #[error(transparent)]
+    Contents(#[from] ContentsError),
     /// A port is chosen of which a server does not hear.
     #[error("--url contains {{port}}, but `{0}` does not, so the server cannot know its port")]
     UnusedPort(String),
@@ -65,12 +73,14 @@ pub(crate) fn serving(
         }
     };
     let generator = Generator {
+        contents: contents_of(&terms.scenario)?,
         scenario: terms.scenario.clone(),
         quantiles: quantiles.to_vec(),
         metrics: load::metrics(quantiles),
     };
     // What is wrong with it is said before the first server starts.
-    generator.target(&url.replace(PORT, "1"))?;
+    let target = generator.target(&url.replace(PORT, "1"))?;
+    generator.requests(&target)?;
     Ok(Serving { client: Rc::new(generator), url, start })
 }
 
@@ -129,41 +139,43 @@ pub(crate) fn notes(runs: &RunTerms, primary: &Primary) -> Vec<Note> {
 #[derive(Debug)]
 struct Generator {
     scenario: Scenario,
+    contents: Contents,
     quantiles: Vec<f64>,
     metrics: Vec<Metric>,
 }
 
 impl Generator {
-    fn target(&self, url: &str) -> Result<(Target, Template), ServerTermsError> {
+    fn target(&self, url: &str) -> Result<Target, TargetError> {
         let scenario = &self.scenario;
         let way = Way {
             unix_socket: scenario.unix_socket.clone().map(Into::into),
             protocol: if scenario.http2 { Protocol::Http2 } else { Protocol::Http1 },
             trusted: if scenario.insecure { Trusted::Anybody } else { Trusted::Public },
         };
-        let target = Target::new(url, way)?;
-        let body = scenario.body.clone().unwrap_or_default();
-        let method = match (scenario.method.as_str(), &scenario.body) {
-            ("", Some(_)) => "POST",
-            (method, _) => method,
-        };
-        let wanted = Wanted {
-            method: method.to_owned(),
-            headers: scenario.headers.clone(),
-            body: body.into_bytes(),
-            expected: scenario.expected_status.clone(),
-        };
-        let request = Template::new(&target, wanted)?;
-        let request = if scenario.new_connections { request.closing() } else { request };
-        Ok((target, request))
+        Target::new(url, way)
     }
 
-    fn plan(&self, url: &str, schedule: Schedule) -> Result<Plan, String> {
+    fn requests(&self, target: &Target) -> Result<Requests, RequestError> {
+        Requests::of(target, &self.scenario, &self.contents)
+    }
+
+    /// Returns what is sent before the requests that count.
+    fn warm_up_schedule(&self, seed: u64) -> Option<(Schedule, u64)> {
+        let Scenario { warmup, arrivals, .. } = self.scenario;
+        let first = self.scenario.stages.first().filter(|_| warmup > 0.0)?;
+        let rate = first.from.max(first.to);
+        // Other times than those that count.
+        let seed = !seed;
+        Some((Schedule::new(Scenario::at_rates(&[(rate, rate)], warmup), arrivals, seed), seed))
+    }
+
+    fn plan(&self, url: &str, schedule: Schedule, seed: u64, first: u64) -> Result<Plan, String> {
         let scenario = &self.scenario;
-        let (target, request) = self.target(url).map_err(|error| error.to_string())?;
+        let target = self.target(url).map_err(|error| error.to_string())?;
+        let requests = self.requests(&target).map_err(|error| error.to_string())?;
         Ok(Plan {
             target,
-            request,
+            requests: requests.with_seed(seed).starting_at(first),
             schedule,
             highest_rate: scenario.highest_rate(),
             time_limit: Duration::from_secs_f64(scenario.time_limit),
@@ -195,25 +207,19 @@ impl Client for Generator {
     }
 
     fn ask(&self, url: &str, patience: Duration, interrupt: &Interrupt) -> Result<(), String> {
-        let (target, request) = self.target(url).map_err(|error| error.to_string())?;
+        let target = self.target(url).map_err(|error| error.to_string())?;
+        let requests = self.requests(&target).map_err(|error| error.to_string())?;
         let patience = patience.min(Duration::from_secs_f64(self.scenario.time_limit));
-        ask(target, request, patience, interrupt).map_err(|error| error.to_string())
+        ask(target, requests, patience, interrupt).map_err(|error| error.to_string())
     }
 
     fn is_taken(&self, url: &str) -> bool {
-        self.target(url).is_ok_and(|(target, _)| target.is_taken())
+        self.target(url).is_ok_and(|target| target.is_taken())
     }
 
     fn warm_up(&self, call: Call<'_>) -> Result<(), String> {
-        let Scenario { warmup, arrivals, .. } = self.scenario;
-        let Some(first) = self.scenario.stages.first().filter(|_| warmup > 0.0) else {
-            return Ok(());
-        };
-        let rate = first.from.max(first.to);
-        let stages = Scenario::at_rates(&[(rate, rate)], warmup);
-        // Other times than those that count.
-        let schedule = Schedule::new(stages, arrivals, !call.seed);
-        let plan = self.plan(call.url, schedule)?;
+        let Some((schedule, seed)) = self.warm_up_schedule(call.seed) else { return Ok(()) };
+        let plan = self.plan(call.url, schedule, seed, 0)?;
         load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
             .map(drop)
             .map_err(|error| error.to_string())
@@ -222,7 +228,10 @@ impl Client for Generator {
     fn load(&self, call: Call<'_>) -> Result<Sent, String> {
         let Scenario { arrivals, time_limit, connections, .. } = self.scenario;
         let schedule = Schedule::new(self.scenario.stages.clone(), arrivals, call.seed);
-        let plan = self.plan(call.url, schedule)?;
+        // Requests that a counter numbers are other ones than those before.
+        let before =
+            self.warm_up_schedule(call.seed).map_or(0, |(before, _)| before.count() as u64);
+        let plan = self.plan(call.url, schedule, call.seed, before)?;
         let loaded = load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
             .map_err(|error| error.to_string())?;
         let (load, distrust) = run_load(&loaded, call.seed, connections);

@@ -85,6 +85,7 @@ impl Client for Scripted {
             response: Latency::default(),
             service: Latency::default(),
             lag: Latency::default(),
+            mix: vec![],
             errors: if answered == 0 { vec![refused] } else { vec![] },
             threads: vec![],
             seconds: vec![],

@@ -1,11 +1,14 @@
-//! Loads as texts: a rate, `rate=2000,duration=5s`, or the name of one in `becalm.toml`.
+//! Loads as texts, with their files: a rate, `rate=2000,duration=5s`, or the name of one in `becalm.toml`.
 
-use becalm_model::load::parse_rates;
+use std::path::Path;
+
+use becalm_model::load::{Scenario, parse_rates};
 use becalm_model::wire::{SuiteLoad, SuiteLoadError, SuiteValue};
 
 use super::file::unknown_key;
 use super::{SuiteError, SuiteFile};
 use crate::nearest::did_you_mean;
+use crate::servers::{ContentsError, read_requests, read_values};
 
 /// Why a text is not a load.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +28,14 @@ pub enum LoadTextError {
         text: String,
         /// What is wrong.
         source: SuiteLoadError,
+    },
+    /// One of its files is of no use.
+    #[error("--load {text}: {source}")]
+    Contents {
+        /// The text.
+        text: String,
+        /// What is wrong.
+        source: ContentsError,
     },
     /// There is no load of this name.
     #[error("there is no load `{name}` in {file}; {known}")]
@@ -46,16 +57,29 @@ pub enum LoadTextError {
     Suite(#[from] SuiteError),
 }
 
+/// A load that was read, with what is in its files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReadLoad {
+    /// The load.
+    pub scenario: Scenario,
+    /// Where the requests go, if it says so.
+    pub url: Option<String>,
+    /// What shows that a server is ready, if it says so.
+    pub ready: Option<String>,
+}
+
 /// Returns the load that a text means, with the file of this folder or above, if the text is a name.
-pub fn load_of_this_folder(text: &str) -> Result<SuiteLoad, LoadTextError> {
+pub fn load_of_this_folder(text: &str) -> Result<ReadLoad, LoadTextError> {
     let is_name = !text.contains('=') && parse_rates(text).is_err();
     let file = if is_name { SuiteFile::read_if_there()? } else { None };
     load_of_text(text, file.as_ref())
 }
 
 /// Returns the load that a text means: a rate, settings, or the name of a load in the file.
-pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<SuiteLoad, LoadTextError> {
+pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<ReadLoad, LoadTextError> {
     let text = text.trim();
+    // A file that becalm.toml names is beside it.
+    let mut folder = std::path::PathBuf::from(".");
     let load = if text.contains('=') {
         of_settings(text)?
     } else if parse_rates(text).is_ok() {
@@ -73,10 +97,31 @@ pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<SuiteLoad, L
             let file = file.path.display().to_string();
             LoadTextError::Unknown { name: text.to_owned(), file, known }
         };
+        folder = file.folder();
         loads.get(text).cloned().ok_or_else(unknown)?
     };
-    load.scenario().map_err(|source| LoadTextError::Load { text: text.to_owned(), source })?;
-    Ok(load)
+    read(load, &folder, text)
+}
+
+/// Reads the files of a load, which are in this folder.
+fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, LoadTextError> {
+    let unread = |source| LoadTextError::Contents { text: text.to_owned(), source };
+    let place = |file: &String| {
+        if folder == Path::new(".") { file.into() } else { folder.join(file) }
+    };
+    for secret in [&mut load.user, &mut load.bearer].into_iter().flatten() {
+        if !secret.starts_with("env:") {
+            *secret = place(secret).display().to_string();
+        }
+    }
+    let requests = load.requests_file.as_ref().map(|file| read_requests(&place(file)));
+    let requests = requests.transpose().map_err(unread)?;
+    let values = load.values.as_ref().map(|file| read_values(&place(file)));
+    let values = values.transpose().map_err(unread)?.map(|(_, kept)| kept);
+    let scenario = load
+        .scenario(requests.as_deref(), values)
+        .map_err(|source| LoadTextError::Load { text: text.to_owned(), source })?;
+    Ok(ReadLoad { scenario, url: load.url, ready: load.ready })
 }
 
 /// Reads `rate=2000,duration=5s`. A part without a `=` belongs to the value before it, as in `rate=500,1000`.
@@ -127,17 +172,17 @@ fn as_toml(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::load::Arrivals;
+    use becalm_model::load::{Arrivals, Authentication};
 
     use super::*;
 
-    fn read(text: &str) -> Result<SuiteLoad, String> {
+    fn of(text: &str) -> Result<ReadLoad, String> {
         load_of_text(text, None).map_err(|error| error.to_string())
     }
 
     #[test]
     fn a_load_is_written_in_one_word_or_in_several() {
-        let scenario = |text: &str| read(text).unwrap().scenario().unwrap();
+        let scenario = |text: &str| of(text).unwrap().scenario;
         assert!((scenario("2000").requests() - 10_000.0).abs() < 1e-6);
         let one = scenario("rate=500,1000,duration=4s,arrivals=even,body={\"n\": 1},timeout=1s");
         assert_eq!(one.stages.len(), 2);
@@ -155,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        let wrong = |text: &str| read(text).unwrap_err();
+        let wrong = |text: &str| of(text).unwrap_err();
         assert!(wrong("rat=5").contains("did you mean `rate`?"), "{}", wrong("rat=5"));
         assert!(wrong("duration=5s").contains("no rate"));
         assert!(wrong("rate=5,duration=5").contains("duration"));
@@ -165,12 +210,34 @@ mod tests {
     }
 
     #[test]
+    fn files_of_a_load_are_beside_the_file_that_names_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        write("mix.jsonl", "{\"path\": \"/{id}\"}\n{\"path\": \"/b\", \"weight\": 2}\n");
+        write("ids.csv", "id\n1\n2\n");
+        let text = "version = 1\n[load.shop]\nrate = 1\nrequests-file = 'mix.jsonl'\nvalues = 'ids.csv'\n\
+                    user = 'secret'\n[load.two]\nrate = 1\n[[load.two.requests]]\npath = '/a'\n";
+        let file = SuiteFile::parse(folder.path().join("b.toml"), text.to_owned()).unwrap();
+        let shop = load_of_text("shop", Some(&file)).unwrap().scenario;
+        assert_eq!((shop.requests.len(), shop.values.as_ref().unwrap().rows), (2, 2));
+        assert!(std::path::Path::new(&shop.values.unwrap().file).exists());
+        let secret = folder.path().join("secret").display().to_string();
+        assert_eq!(shop.authentication, Some(Authentication::Basic(secret)));
+        let two = load_of_text("two", Some(&file)).unwrap().scenario;
+        assert_eq!(two.requests[0].name, "GET /a");
+        write("ids.csv", "id\n");
+        let error = load_of_text("shop", Some(&file)).unwrap_err().to_string();
+        assert!(error.contains("ids.csv: there is no row"), "{error}");
+    }
+
+    #[test]
     fn a_name_is_that_of_a_load_in_the_file() {
         let text = "version = 1\n[load.checkout]\nrate = 300\nduration = '2s'\nurl = 'http://127.0.0.1:{port}/'\n";
         let file = SuiteFile::parse("b.toml".into(), text.to_owned()).unwrap();
         let load = load_of_text("checkout", Some(&file)).unwrap();
         assert_eq!(load.url.as_deref(), Some("http://127.0.0.1:{port}/"));
-        assert!((load.scenario().unwrap().requests() - 600.0).abs() < 1e-6);
+        assert!((load.scenario.requests() - 600.0).abs() < 1e-6);
         let error = load_of_text("chekout", Some(&file)).unwrap_err().to_string();
         assert!(error.contains("did you mean `checkout`?"), "{error}");
         let none = SuiteFile::parse("b.toml".into(), "version = 1\n".to_owned()).unwrap();

@@ -17,7 +17,7 @@ pub use choose::choose;
 pub use error::SuiteError;
 pub use estimate::{after_the_warm_up, outlook};
 pub use file::SuiteFile;
-pub use load::{LoadTextError, load_of_text, load_of_this_folder};
+pub use load::{LoadTextError, ReadLoad, load_of_text, load_of_this_folder};
 pub use resolve::{Benchmark, resolve};
 pub use start::{Start, SuitePlan};
 

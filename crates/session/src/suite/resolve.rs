@@ -260,7 +260,7 @@ impl<'a> Table<'a> {
         let text = fill(text, values);
         let load =
             load_of_text(&text, Some(self.file)).map_err(|error| wrong(error.to_string()))?;
-        let scenario = load.scenario().map_err(|error| wrong(error.to_string()))?;
+        let scenario = load.scenario;
         let named: Vec<String> =
             self.says.metrics.iter().flatten().map(|metric| metric.name.clone()).collect();
         let quantiles = servers::quantiles(&scenario, &named);

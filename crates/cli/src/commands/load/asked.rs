@@ -22,6 +22,11 @@ impl FromStr for Rates {
 }
 
 impl Rates {
+    /// Divides a time in seconds equally among the rates.
+    pub(super) fn stages(&self, duration: f64) -> Vec<Stage> {
+        Scenario::at_rates(&self.0, duration)
+    }
+
     /// Returns the two ends of a single rise.
     pub(super) fn range(&self) -> Option<[f64; 2]> {
         match self.0[..] {
@@ -44,16 +49,10 @@ pub(super) struct Timing {
 }
 
 impl Timing {
-    /// Divides the time equally among the rates.
-    pub(super) fn of_rates(
-        rates: &Rates,
-        duration: Duration,
-        arrivals: Arrivals,
-        seed: u64,
-    ) -> Self {
-        let duration = duration.as_secs_f64();
-        let stages = Scenario::at_rates(&rates.0, duration);
-        let highest_rate = stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max);
+    /// Takes the rate over time of a scenario.
+    pub(super) fn of_scenario(scenario: &Scenario, seed: u64) -> Self {
+        let (stages, arrivals) = (scenario.stages.clone(), scenario.arrivals);
+        let (duration, highest_rate) = (scenario.duration(), scenario.highest_rate());
         let schedule = Schedule::new(stages.clone(), arrivals, seed);
         Self { schedule, arrivals, stages, seed, duration, highest_rate }
     }
@@ -130,10 +129,15 @@ mod tests {
         }
     }
 
+    fn of_rates(rates: &Rates) -> Timing {
+        let (stages, arrivals) = (rates.stages(10.0), Arrivals::Even);
+        Timing::of_scenario(&Scenario { stages, arrivals, ..Scenario::default() }, 1)
+    }
+
     #[test]
     fn steps_share_the_time() {
-        let rates = "100,200".parse().unwrap();
-        let timing = Timing::of_rates(&rates, Duration::from_secs(10), Arrivals::Even, 1);
+        let rates: Rates = "100,200".parse().unwrap();
+        let timing = of_rates(&rates);
         assert_eq!(timing.stages.len(), 2);
         assert_eq!(timing.schedule.count(), 1500);
         assert!((timing.highest_rate - 200.0).abs() < 1e-9);
@@ -141,8 +145,7 @@ mod tests {
 
     #[test]
     fn the_rate_that_is_asked_for_follows_the_stages() {
-        let rates = "100..200,400".parse().unwrap();
-        let stages = Timing::of_rates(&rates, Duration::from_secs(10), Arrivals::Even, 1).stages;
+        let stages = of_rates(&"100..200,400".parse().unwrap()).stages;
         let at = |seconds| rate_at(&stages, seconds).map(|rate| becalm_model::whole(rate.round()));
         assert_eq!([0.0, 2.5, 5.0, 10.0].map(at), [Some(100), Some(150), Some(400), None]);
     }

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use becalm_load::{
-    Live, Plan, Schedule, Search, Sought, Target, Template, try_rate, wait_until_idle,
-};
+use becalm_load::{Live, Plan, Schedule, Search, Sought, try_rate, wait_until_idle};
 use becalm_machine::{SysRoot, read_facts};
 use becalm_model::load::{
     FindAnswer, FindGenerator, FindWindow, LoadFindDocument, LoadTerms, Objective, Trust,
@@ -15,7 +13,7 @@ use becalm_report::{
 };
 use becalm_session::files;
 
-use super::{Args, asked, no_target, not_loaded, progress};
+use super::{Args, Asked, asked, not_loaded, progress};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::interrupt;
@@ -31,12 +29,11 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let range = args.rate.as_ref().map_or(Ok(RANGE), range)?;
     let max_time = args.max_time.as_secs_f64();
     let sought = Sought::new(objective, range, max_time).map_err(CommandError::usage)?;
-    let target = Target::new(&args.url, args.connections.way()?).map_err(no_target)?;
-    let wanted = args.wanted()?;
+    let asked = Asked::of(args)?;
+    let target = asked.target(args)?;
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
-    let terms = LoadTerms { duration: max_time, ..args.terms_of(&wanted, args.arrivals(), seed) };
-    let request = Template::new(&target, wanted).map_err(CommandError::usage)?;
-    let plan = args.plan_of(target, request, Schedule::of_times(Vec::new()), 1.0);
+    let terms = LoadTerms { duration: max_time, ..asked.terms(asked.scenario.arrivals, seed) };
+    let plan = asked.plan(target, Schedule::of_times(Vec::new()), 1.0, seed)?;
     let found = search(&plan, &sought, &terms, ui)?;
     let Searched { search, windows, elapsed, started, signal } = found;
     let root = SysRoot::default();
@@ -93,7 +90,10 @@ fn search(
         };
         let seed = terms.seed.wrapping_add(windows.len() as u64);
         let arrivals = (terms.arrivals, seed);
-        let tried = try_rate(plan.clone(), &wish, sought, arrivals, distrust, interrupt, &mut show);
+        let sent: u64 = windows.iter().map(|one| one.counts.scheduled).sum();
+        let requests = plan.requests.clone().starting_at(sent);
+        let next = Plan { requests, ..plan.clone() };
+        let tried = try_rate(next, &wish, sought, arrivals, distrust, interrupt, &mut show);
         let (tried, window) = tried.map_err(not_loaded)?;
         if interrupt.signal().is_some() {
             break;

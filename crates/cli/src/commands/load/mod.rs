@@ -3,16 +3,17 @@
 mod asked;
 mod connections;
 mod find;
+mod requests;
+mod wanted;
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::{
-    About, Live, LoadError, Loaded, Plan, Schedule, Target, TargetError, Template, Wanted,
-    document, load, seconds_csv, write_log,
+    About, Live, LoadError, Loaded, TargetError, document, load, seconds_csv, write_log,
 };
 use becalm_machine::{SysRoot, read_facts};
-use becalm_model::load::{Arrivals, LoadRunDocument, LoadTerms, Objective};
+use becalm_model::load::{LoadRunDocument, LoadTerms, Objective};
 use becalm_model::parse_duration;
 use becalm_model::wire::json_text;
 use becalm_report::{
@@ -22,6 +23,8 @@ use becalm_session::files;
 
 use self::asked::{Rates, Timing};
 use self::connections::ConnectionFlags;
+use self::requests::RequestFlags;
+use self::wanted::Asked;
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::{ElsewhereFlags, ReportFlags, checked};
@@ -39,19 +42,24 @@ use crate::written::check_files;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Where the requests go: http://HOST:PORT/PATH, or https
-    url: String,
+    #[arg(required_unless_present = "scenario")]
+    url: Option<String>,
+
+    /// Send the load of this name: [load.NAME] in becalm.toml, which other flags change
+    #[arg(long, value_name = "NAME", conflicts_with = "replay")]
+    scenario: Option<String>,
 
     /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
-    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find"])]
+    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario"])]
     rate: Option<Rates>,
 
-    /// Length of the schedule: how long becalm sends requests
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
-    duration: Duration,
+    /// Length of the schedule: how long becalm sends requests [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    duration: Option<Duration>,
 
-    /// How requests follow each other: at random, as independent users arrive, or evenly
-    #[arg(long, value_enum, default_value_t = ArrivalsFlag::Poisson)]
-    arrivals: ArrivalsFlag,
+    /// How requests follow each other: at random, as independent users arrive, or evenly [default: poisson]
+    #[arg(long, value_enum)]
+    arrivals: Option<ArrivalsFlag>,
 
     /// Send requests at the times in a file: seconds from the start, one per line
     #[arg(long, value_name = "FILE", conflicts_with_all = ["rate", "duration", "arrivals"])]
@@ -61,29 +69,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
 
-    /// Method of the requests [default: GET, or POST with a body]
-    #[arg(long, short = 'X', value_name = "METHOD", help_heading = "Requests")]
-    method: Option<String>,
-
-    /// Header of the requests, as 'Name: value'; may be repeated
-    #[arg(long, short = 'H', value_name = "HEADER", value_parser = asked::header, help_heading = "Requests")]
-    header: Vec<(String, String)>,
-
-    /// Body of the requests
-    #[arg(long, short = 'd', value_name = "TEXT", help_heading = "Requests")]
-    body: Option<String>,
-
-    /// Body of the requests, from a file; `-` is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "body", help_heading = "Requests")]
-    body_file: Option<PathBuf>,
-
-    /// Expected statuses; an answer with any other has failed [default: 200 to 399]
-    #[arg(long, value_name = "STATUS", value_delimiter = ',', help_heading = "Requests")]
-    expect_status: Vec<u16>,
-
-    /// Time after which a request without a complete answer has failed
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, help_heading = "Requests")]
-    timeout: Duration,
+    #[command(flatten)]
+    requests: RequestFlags,
 
     #[command(flatten)]
     connections: ConnectionFlags,
@@ -143,10 +130,15 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(objective) = &args.find {
         return find::run(args, objective, ui);
     }
-    let target = Target::new(&args.url, args.connections.way()?).map_err(no_target)?;
-    let (timing, wanted) = (args.timing()?, args.wanted()?);
-    let terms = args.terms(&timing, &wanted);
-    let plan = args.plan(target, wanted, timing)?;
+    let asked = Asked::of(args)?;
+    let target = asked.target(args)?;
+    let timing = args.timing(&asked)?;
+    let terms = LoadTerms {
+        stages: timing.stages.clone(),
+        duration: timing.duration,
+        ..asked.terms(timing.arrivals, timing.seed)
+    };
+    let plan = asked.plan(target, timing.schedule, timing.highest_rate, timing.seed)?;
     let started = SystemTime::now();
     let interrupt = interrupt()?;
     let loaded = load(plan, interrupt, &mut |live| {
@@ -184,91 +176,11 @@ fn exit(document: &LoadRunDocument) -> Exit {
 }
 
 impl Args {
-    fn timing(&self) -> Result<Timing, CommandError> {
+    fn timing(&self, asked: &Asked) -> Result<Timing, CommandError> {
         let seed = self.seed.unwrap_or_else(asked::seed_of_now);
-        if let Some(file) = &self.replay {
-            return Timing::of_file(file, &files::read_text(file)?, seed);
-        }
-        let rate = self.rate.as_ref().expect("clap requires one of both");
-        Ok(Timing::of_rates(rate, self.duration, self.arrivals(), seed))
-    }
-
-    fn arrivals(&self) -> Arrivals {
-        match self.arrivals {
-            ArrivalsFlag::Poisson => Arrivals::Poisson,
-            ArrivalsFlag::Even => Arrivals::Even,
-        }
-    }
-
-    fn wanted(&self) -> Result<Wanted, CommandError> {
-        let body = match (&self.body, &self.body_file) {
-            (Some(text), _) => Some(text.clone().into_bytes()),
-            (None, Some(file)) => Some(files::read_bytes(file)?),
-            (None, None) => None,
-        };
-        let usual = if body.is_some() { "POST" } else { "GET" };
-        Ok(Wanted {
-            method: self.method.clone().unwrap_or_else(|| usual.to_owned()),
-            headers: self.header.clone(),
-            body: body.unwrap_or_default(),
-            expected: self.expect_status.clone(),
-        })
-    }
-
-    fn terms(&self, timing: &Timing, wanted: &Wanted) -> LoadTerms {
-        LoadTerms {
-            stages: timing.stages.clone(),
-            duration: timing.duration,
-            ..self.terms_of(wanted, timing.arrivals, timing.seed)
-        }
-    }
-
-    /// Returns the terms without the rate over time.
-    fn terms_of(&self, wanted: &Wanted, arrivals: Arrivals, seed: u64) -> LoadTerms {
-        let flags = &self.connections;
-        LoadTerms {
-            url: self.url.clone(),
-            unix_socket: flags.unix_socket.as_ref().map(|path| path.display().to_string()),
-            protocol: flags.protocol().name().to_owned(),
-            streams: flags.http2.then(|| flags.streams.into()),
-            method: wanted.method.clone(),
-            body_bytes: wanted.body.len() as u64,
-            expected_status: wanted.expected.clone(),
-            arrivals,
-            stages: Vec::new(),
-            seed,
-            duration: 0.0,
-            time_limit: self.timeout.as_secs_f64(),
-            connections: flags.connections.into(),
-            new_connections: flags.new_connections,
-            threads: flags.senders().into(),
-        }
-    }
-
-    fn plan(&self, target: Target, wanted: Wanted, timing: Timing) -> Result<Plan, CommandError> {
-        let request = Template::new(&target, wanted).map_err(CommandError::usage)?;
-        Ok(self.plan_of(target, request, timing.schedule, timing.highest_rate))
-    }
-
-    fn plan_of(
-        &self,
-        target: Target,
-        request: Template,
-        schedule: Schedule,
-        highest_rate: f64,
-    ) -> Plan {
-        let flags = &self.connections;
-        let request = if flags.new_connections { request.closing() } else { request };
-        Plan {
-            target,
-            request,
-            highest_rate,
-            schedule,
-            time_limit: self.timeout,
-            connections: flags.connections as usize,
-            streams: flags.streams as usize,
-            new_connections: flags.new_connections,
-            threads: flags.senders() as usize,
+        match &self.replay {
+            Some(file) => Timing::of_file(file, &files::read_text(file)?, seed),
+            None => Ok(Timing::of_scenario(&asked.scenario, seed)),
         }
     }
 

@@ -1,0 +1,113 @@
+//! Flags of `becalm load` about requests.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use becalm_load::Contents;
+use becalm_model::load::{Authentication, ExpectedBody, Scenario};
+use becalm_session::{contents_of, files, read_mix, read_values};
+
+use super::{asked, duration};
+use crate::error::CommandError;
+
+/// Flags about requests.
+#[derive(Debug, clap::Args)]
+pub(super) struct RequestFlags {
+    /// Method of the requests [default: GET, or POST with a body]
+    #[arg(long, short = 'X', value_name = "METHOD", help_heading = "Requests")]
+    method: Option<String>,
+
+    /// Header of the requests, as 'Name: value'; may be repeated
+    #[arg(long, short = 'H', value_name = "HEADER", value_parser = asked::header, help_heading = "Requests")]
+    header: Vec<(String, String)>,
+
+    /// Body of the requests
+    #[arg(long, short = 'd', value_name = "TEXT", help_heading = "Requests")]
+    body: Option<String>,
+
+    /// Body of the requests, from a file; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["body", "requests"], help_heading = "Requests")]
+    body_file: Option<PathBuf>,
+
+    /// Mix the requests in a file by their weights: JSON with one on each line, or TOML with [[request]]
+    #[arg(long, value_name = "FILE", help_heading = "Requests")]
+    requests: Option<PathBuf>,
+
+    /// Fill in {NAME} in paths, headers and bodies from the columns of this CSV file, row by row; {counter} counts the
+    /// requests, with or without a file
+    #[arg(long, value_name = "FILE", help_heading = "Requests")]
+    values: Option<PathBuf>,
+
+    /// Basic authentication: a file with NAME:PASSWORD, or env:VARIABLE
+    #[arg(long, value_name = "WHERE", help_heading = "Requests")]
+    user: Option<String>,
+
+    /// Authentication by a token: a file with it, or env:VARIABLE
+    #[arg(long, value_name = "WHERE", conflicts_with = "user", help_heading = "Requests")]
+    bearer: Option<String>,
+
+    /// Follow this many redirects of a request, to the same server [default: a redirect is an answer]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=20), help_heading = "Requests")]
+    follow: Option<u64>,
+
+    /// Expected statuses; an answer with any other has failed [default: 200 to 399]
+    #[arg(long, value_name = "STATUS", value_delimiter = ',', help_heading = "Requests")]
+    expect_status: Vec<u16>,
+
+    /// Text that the body of an answer has to contain; an answer without it has failed
+    #[arg(long, value_name = "TEXT", help_heading = "Requests")]
+    expect_body: Option<String>,
+
+    /// The whole body of an answer; one with any other has failed
+    #[arg(long, value_name = "TEXT", conflicts_with = "expect_body", help_heading = "Requests")]
+    expect_exact_body: Option<String>,
+
+    /// Time after which a request without a complete answer has failed [default: 10s]
+    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Requests")]
+    timeout: Option<Duration>,
+}
+
+impl RequestFlags {
+    /// Puts what was given into a scenario, and reads what its files have.
+    pub(super) fn apply(&self, scenario: &mut Scenario) -> Result<Contents, CommandError> {
+        if let Some(method) = &self.method {
+            scenario.method.clone_from(method);
+        }
+        scenario.headers.retain(|(name, _)| {
+            !self.header.iter().any(|(given, _)| given.eq_ignore_ascii_case(name))
+        });
+        scenario.headers.extend(self.header.iter().cloned());
+        if let Some(text) = &self.body {
+            scenario.body = Some(text.clone());
+        }
+        let body = self.body_file.as_deref().map(files::read_bytes).transpose()?;
+        if let Some(bytes) = &body {
+            scenario.body = Some(String::from_utf8_lossy(bytes).into_owned());
+        }
+        if let Some(file) = &self.requests {
+            scenario.requests = read_mix(file).map_err(CommandError::usage)?;
+        }
+        if let Some(file) = &self.values {
+            let (_, kept) = read_values(file).map_err(CommandError::usage)?;
+            scenario.values = Some(kept);
+        }
+        let user = self.user.clone().map(Authentication::Basic);
+        let given = user.or_else(|| self.bearer.clone().map(Authentication::Bearer));
+        scenario.authentication = given.or_else(|| scenario.authentication.take());
+        scenario.follow = self.follow.unwrap_or(scenario.follow);
+        if !self.expect_status.is_empty() {
+            scenario.expected_status.clone_from(&self.expect_status);
+        }
+        let contains = self.expect_body.clone().map(ExpectedBody::Contains);
+        let given = contains.or_else(|| self.expect_exact_body.clone().map(ExpectedBody::Is));
+        scenario.expected_body = given.or_else(|| scenario.expected_body.take());
+        if let Some(timeout) = self.timeout {
+            scenario.time_limit = timeout.as_secs_f64();
+        }
+        let contents = contents_of(scenario).map_err(CommandError::usage)?;
+        // Bytes that are not text go as they are.
+        let is_text = body.as_ref().is_none_or(|bytes| std::str::from_utf8(bytes).is_ok());
+        let body = body.filter(|_| !is_text);
+        Ok(Contents { body, ..contents })
+    }
+}

@@ -1,0 +1,134 @@
+//! What a command line asks for: a scenario with everything in it, and where it goes.
+
+use std::time::Duration;
+
+use becalm_load::{Contents, Plan, Requests, Schedule, Target};
+use becalm_model::load::{Arrivals, LoadRequest, LoadTerms, RequestTerms, Scenario};
+use becalm_session::suite::load_of_this_folder;
+
+use super::connections::protocol;
+use super::{Args, ArrivalsFlag, no_target};
+use crate::error::CommandError;
+
+/// For how long requests are due where nothing else is said, in seconds.
+const DURATION: f64 = 10.0;
+
+/// A load that is asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) url: String,
+    pub(super) scenario: Scenario,
+    contents: Contents,
+}
+
+impl Asked {
+    /// Takes the flags, over a scenario of `becalm.toml` if one is named.
+    pub(super) fn of(args: &Args) -> Result<Self, CommandError> {
+        let named = args.scenario.as_deref().map(load_of_this_folder).transpose()?;
+        let (mut scenario, url) = match named {
+            Some(load) => (load.scenario, load.url),
+            None => (Scenario::default(), None),
+        };
+        let url = args.url.clone().or(url).ok_or_else(|| {
+            CommandError::usage("the scenario has no url")
+                .hint("name it: becalm load URL --scenario NAME")
+        })?;
+        if url.contains("{port}") {
+            return Err(CommandError::usage(format!(
+                "`{url}` has a port that only `compare --load` fills in"
+            ))
+            .hint("name the server: becalm load URL --scenario NAME"));
+        }
+        match args.arrivals {
+            Some(ArrivalsFlag::Poisson) => scenario.arrivals = Arrivals::Poisson,
+            Some(ArrivalsFlag::Even) => scenario.arrivals = Arrivals::Even,
+            None => {}
+        }
+        let duration = args.duration.as_ref().map(Duration::as_secs_f64);
+        match (&args.rate, duration) {
+            (Some(rates), _) => {
+                let of_scenario = Some(scenario.duration()).filter(|length| *length > 0.0);
+                scenario.stages = rates.stages(duration.or(of_scenario).unwrap_or(DURATION));
+            }
+            (None, Some(duration)) => {
+                let longer = duration / scenario.duration().max(f64::MIN_POSITIVE);
+                scenario.stages.iter_mut().for_each(|stage| stage.seconds *= longer);
+            }
+            (None, None) => {}
+        }
+        let contents = args.requests.apply(&mut scenario)?;
+        args.connections.apply(&mut scenario);
+        Ok(Self { url, scenario, contents })
+    }
+
+    /// Returns where it goes.
+    pub(super) fn target(&self, args: &Args) -> Result<Target, CommandError> {
+        Target::new(&self.url, args.connections.way(&self.scenario)?).map_err(no_target)
+    }
+
+    /// Returns the load on a target.
+    pub(super) fn plan(
+        &self,
+        target: Target,
+        schedule: Schedule,
+        highest_rate: f64,
+        seed: u64,
+    ) -> Result<Plan, CommandError> {
+        let scenario = &self.scenario;
+        let requests =
+            Requests::of(&target, scenario, &self.contents).map_err(CommandError::usage)?;
+        let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
+        Ok(Plan {
+            target,
+            requests: requests.with_seed(seed),
+            schedule,
+            highest_rate,
+            time_limit: Duration::from_secs_f64(scenario.time_limit),
+            connections: number(scenario.connections),
+            streams: number(scenario.streams),
+            new_connections: scenario.new_connections,
+            threads: number(scenario.threads.unwrap_or(1)),
+        })
+    }
+
+    /// Returns the terms without the rate over time.
+    pub(super) fn terms(&self, arrivals: Arrivals, seed: u64) -> LoadTerms {
+        let scenario = &self.scenario;
+        let kinds = scenario.kinds();
+        let bytes = |kind: &LoadRequest| {
+            let own = kind.body.as_ref().map_or(0, String::len);
+            self.contents.body.as_ref().map_or(own, Vec::len) as u64
+        };
+        let first = &kinds[0];
+        let of_mix = |kind: &LoadRequest| RequestTerms {
+            name: kind.name.clone(),
+            weight: kind.weight,
+            method: kind.method.clone(),
+            path: kind.path.clone().unwrap_or_default(),
+            body_bytes: bytes(kind),
+        };
+        let is_mix = !scenario.requests.is_empty();
+        LoadTerms {
+            url: self.url.clone(),
+            unix_socket: scenario.unix_socket.clone(),
+            protocol: protocol(scenario).name().to_owned(),
+            streams: scenario.http2.then_some(scenario.streams),
+            method: first.method.clone(),
+            body_bytes: bytes(first),
+            expected_status: scenario.expected_status.clone(),
+            expected_body: scenario.expected_body.clone(),
+            requests: if is_mix { kinds.iter().map(of_mix).collect() } else { Vec::new() },
+            values: scenario.values.clone(),
+            authentication: scenario.authentication.clone(),
+            follow: (scenario.follow > 0).then_some(scenario.follow),
+            arrivals,
+            stages: Vec::new(),
+            seed,
+            duration: 0.0,
+            time_limit: scenario.time_limit,
+            connections: scenario.connections,
+            new_connections: scenario.new_connections,
+            threads: scenario.threads.unwrap_or(1),
+        }
+    }
+}

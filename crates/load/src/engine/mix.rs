@@ -1,0 +1,222 @@
+//! Which request is sent: one kind, or several in proportion to their weights, with values filled in.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use becalm_model::load::Scenario;
+use becalm_stats::Rng;
+use bytes::Bytes;
+use http::Request;
+use http_body_util::Full;
+
+use super::target::Target;
+use super::template::{RequestError, Template, Wanted};
+use crate::values::Values;
+
+/// The requests of a load.
+///
+/// Each has a number, from 0 in the order in which they are due. Kind and values of a request follow from the number and the
+/// seed alone, so that two loads with the same seed send the same requests, whichever thread sends them and whatever the
+/// server does.
+#[derive(Debug, Clone)]
+pub struct Requests {
+    kinds: Arc<[Kind]>,
+    values: Arc<Values>,
+    seed: u64,
+    /// The number of the first one.
+    first: u64,
+    follow: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Kind {
+    name: String,
+    /// The share of the requests that are of this kind or an earlier one.
+    up_to: f64,
+    template: Template,
+}
+
+/// What requests need beside a scenario: the content of files, and a secret.
+#[derive(Clone, Default)]
+pub struct Contents {
+    /// What fills them in.
+    pub values: Arc<Values>,
+    /// The value of the header `Authorization`, for those that have none of their own.
+    pub authorization: Option<String>,
+    /// A body in place of that of the scenario, which need not be text.
+    pub body: Option<Vec<u8>>,
+}
+
+impl std::fmt::Debug for Contents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Without the secret.
+        f.debug_struct("Contents").field("values", &self.values.rows()).finish_non_exhaustive()
+    }
+}
+
+/// Returns the value of the header for basic authentication of `NAME:PASSWORD` (RFC 7617).
+pub fn basic_authorization(name_and_password: &str) -> String {
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(name_and_password))
+}
+
+/// Returns that for a token (RFC 6750).
+pub fn bearer_authorization(token: &str) -> String {
+    format!("Bearer {token}")
+}
+
+impl From<Template> for Requests {
+    fn from(template: Template) -> Self {
+        let kinds = [Kind { name: String::new(), up_to: 1.0, template }].into();
+        Self { kinds, values: Arc::default(), seed: 0, first: 0, follow: 0 }
+    }
+}
+
+impl Requests {
+    /// Makes the requests of a scenario for a target.
+    pub fn of(
+        target: &Target,
+        scenario: &Scenario,
+        contents: &Contents,
+    ) -> Result<Self, RequestError> {
+        let mut kinds = Vec::new();
+        // A mix has bodies of its own.
+        let all_bodies = contents.body.as_ref().filter(|_| scenario.requests.is_empty());
+        let all: f64 = scenario.kinds().iter().map(|kind| kind.weight).sum();
+        let mut up_to = 0.0;
+        for kind in scenario.kinds() {
+            let mut headers = kind.headers;
+            let has_own =
+                headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+            let secret = contents.authorization.as_ref().filter(|_| !has_own);
+            headers.extend(secret.map(|secret| ("Authorization".to_owned(), secret.clone())));
+            let body = kind.body.map(String::into_bytes);
+            let wanted = Wanted {
+                method: kind.method,
+                headers,
+                body: all_bodies.cloned().or(body).unwrap_or_default(),
+                expected: kind.expected_status,
+                path: kind.path,
+                expected_body: kind.expected_body,
+            };
+            let template = Template::with_values(target, wanted, &contents.values)?;
+            let template = if scenario.new_connections { template.closing() } else { template };
+            up_to += kind.weight / all;
+            kinds.push(Kind { name: kind.name, up_to, template });
+        }
+        let values = Arc::clone(&contents.values);
+        Ok(Self { kinds: kinds.into(), values, seed: 0, first: 0, follow: scenario.follow })
+    }
+
+    /// Lets chance decide by this seed which kind is sent.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Lets the first request have this number.
+    #[must_use]
+    pub fn starting_at(self, first: u64) -> Self {
+        Self { first, ..self }
+    }
+
+    /// Returns the names of the kinds; one, without a name, where nothing is mixed.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.kinds.iter().map(|kind| kind.name.as_str())
+    }
+
+    /// Returns of which kind a request is, by its number in this load.
+    pub(crate) fn kind_of(&self, number: u64) -> usize {
+        /// An odd number far from all powers of two: neighbours get seeds that have nothing in common.
+        const APART: u64 = 0x9e37_79b9_7f4a_7c15;
+        let last = self.kinds.len() - 1;
+        if last == 0 {
+            return 0;
+        }
+        let number = (self.first + number + 1).wrapping_mul(APART);
+        let place = Rng::new(self.seed ^ number).uniform();
+        self.kinds.partition_point(|kind| kind.up_to <= place).min(last)
+    }
+
+    /// Returns what makes the requests of this number's kind.
+    pub(crate) fn template(&self, number: u64) -> &Template {
+        &self.kinds[self.kind_of(number)].template
+    }
+
+    /// Makes a request.
+    pub(crate) fn request(&self, target: &Target, number: u64) -> Request<Full<Bytes>> {
+        self.template(number).request(target, &self.values, self.first + number)
+    }
+
+    /// Returns how many redirects are followed.
+    pub(crate) fn follow(&self) -> u64 {
+        self.follow
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use becalm_model::load::LoadRequest;
+
+    use super::super::target::Way;
+    use super::*;
+
+    fn scenario(weights: &[f64]) -> Scenario {
+        let of = |(index, weight): (usize, &f64)| LoadRequest {
+            name: format!("r{index}"),
+            weight: *weight,
+            path: Some(format!("/{index}/{{id}}")),
+            ..Scenario::default().kinds().remove(0)
+        };
+        let requests = weights.iter().enumerate().map(of).collect();
+        Scenario { requests, ..Scenario::default() }
+    }
+
+    fn target() -> Target {
+        Target::new("http://127.0.0.1:1/", Way::default()).unwrap()
+    }
+
+    fn requests(weights: &[f64], authorization: Option<&str>) -> Requests {
+        let values = Values::of_csv("id\na\nb\n").unwrap().into();
+        let authorization = authorization.map(str::to_owned);
+        let contents = Contents { values, authorization, body: None };
+        Requests::of(&target(), &scenario(weights), &contents).unwrap()
+    }
+
+    #[test]
+    fn kinds_are_sent_in_proportion_to_their_weights() {
+        let requests = requests(&[7.0, 2.0, 1.0], None).with_seed(3);
+        let mut counts = [0_u32; 3];
+        (0..10_000).for_each(|number| counts[requests.kind_of(number)] += 1);
+        for (count, expected) in counts.into_iter().zip([7000.0, 2000.0, 1000.0]) {
+            // Five standard deviations at most; the seed is fixed.
+            assert!((f64::from(count) - expected).abs() < 230.0, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_sends_the_same_requests_and_another_one_others() {
+        let kinds = |seed, first| -> Vec<usize> {
+            let requests = requests(&[1.0, 1.0], None).with_seed(seed).starting_at(first);
+            (0..64).map(|number| requests.kind_of(number)).collect()
+        };
+        assert_eq!(kinds(1, 0), kinds(1, 0));
+        assert_ne!(kinds(1, 0), kinds(2, 0));
+        assert_eq!(kinds(1, 0)[5..], kinds(1, 5)[..59]);
+        let path = |number| requests(&[1.0], None).request(&target(), number).uri().to_string();
+        assert_eq!([0, 1, 2].map(path), ["/0/a", "/0/b", "/0/a"]);
+    }
+
+    #[test]
+    fn a_secret_is_sent_and_shown_nowhere() {
+        let basic = basic_authorization("Aladdin:open sesame");
+        // The example of RFC 7617.
+        assert_eq!(basic, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        let requests = requests(&[1.0], Some(&basic));
+        let request = requests.request(&target(), 0);
+        assert_eq!(request.headers()["authorization"], basic.as_str());
+        let contents = Contents { authorization: Some(basic), ..Contents::default() };
+        for shown in [format!("{requests:?}"), format!("{request:?}"), format!("{contents:?}")] {
+            assert!(!shown.contains("QWxh"), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Redirects: which request follows an answer that sends the client elsewhere (RFC 9110, section 15.4).
+
+use bytes::Bytes;
+use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_TYPE, LOCATION};
+use http::uri::{PathAndQuery, Scheme};
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
+
+use super::target::{Protocol, Target};
+
+/// What an answer asks for.
+#[derive(Debug)]
+pub(crate) enum Next {
+    /// Nothing: it is the answer.
+    Nothing,
+    /// This request, to the same server.
+    Request(Box<Request<Full<Bytes>>>),
+    /// Something that is not done, in words: load goes where it was sent, and nowhere else.
+    Refused(String),
+}
+
+/// Says what follows an answer to `asked`.
+pub(crate) fn next(
+    target: &Target,
+    asked: &Request<Full<Bytes>>,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Next {
+    let is_redirect = matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308);
+    let Some(location) = headers.get(LOCATION).filter(|_| is_redirect) else {
+        return Next::Nothing;
+    };
+    let Ok(location) = location.to_str() else {
+        return Next::Refused("to what is not a URL".to_owned());
+    };
+    let path = match path_at(target, asked.uri(), location) {
+        Ok(path) => path,
+        Err(words) => return Next::Refused(words),
+    };
+    let mut request = asked.clone();
+    *request.uri_mut() = match target.protocol {
+        Protocol::Http1 => Uri::from(path),
+        Protocol::Http2 => {
+            let mut parts = target.uri.clone().into_parts();
+            parts.path_and_query = Some(path);
+            match Uri::from_parts(parts) {
+                Ok(uri) => uri,
+                Err(error) => return Next::Refused(format!("to {location}: {error}")),
+            }
+        }
+    };
+    let is_post = *asked.method() == Method::POST;
+    let forgets = match status.as_u16() {
+        303 => *asked.method() != Method::HEAD,
+        301 | 302 => is_post,
+        _ => false,
+    };
+    if forgets {
+        *request.method_mut() = Method::GET;
+        *request.body_mut() = Full::default();
+        for name in [CONTENT_TYPE, CONTENT_LENGTH, CONTENT_ENCODING, CONTENT_LANGUAGE] {
+            request.headers_mut().remove(name);
+        }
+    }
+    Next::Request(Box::new(request))
+}
+
+/// Returns path and query of a location on the same server.
+fn path_at(target: &Target, asked: &Uri, location: &str) -> Result<PathAndQuery, String> {
+    let location = location.split('#').next().unwrap_or_default();
+    let elsewhere = || format!("to another server: {location}");
+    let read = |text: &str| text.parse().map_err(|error| format!("to {location}: {error}"));
+    if let Some(rest) = location.strip_prefix("//") {
+        let scheme = target.uri.scheme_str().unwrap_or("http");
+        return path_at(target, asked, &format!("{scheme}://{rest}"));
+    }
+    // A path may have a URL in its query.
+    let is_scheme = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    if location.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme)) {
+        let Ok(uri) = location.parse::<Uri>() else { return Err(elsewhere()) };
+        let is_same = place(&uri) == place(&target.uri) && place(&uri).is_some();
+        let path = uri.path_and_query().cloned();
+        return match path {
+            _ if !is_same => Err(elsewhere()),
+            Some(path) => Ok(path),
+            None => Ok(PathAndQuery::from_static("/")),
+        };
+    }
+    let before = asked.path();
+    match location.chars().next() {
+        None => read(asked.path_and_query().map_or("/", PathAndQuery::as_str)),
+        Some('/') => read(location),
+        Some('?') => read(&format!("{before}{location}")),
+        Some(_) => {
+            let folder = before.rfind('/').map_or("/", |end| &before[..=end]);
+            read(&format!("{folder}{location}"))
+        }
+    }
+}
+
+/// Returns scheme, host and port.
+fn place(uri: &Uri) -> Option<(Scheme, String, u16)> {
+    let scheme = uri.scheme()?.clone();
+    let usual = if scheme == Scheme::HTTPS { 443 } else { 80 };
+    Some((scheme, uri.host()?.to_ascii_lowercase(), uri.port_u16().unwrap_or(usual)))
+}
+
+#[cfg(test)]
+mod tests {
+    use http::HeaderValue;
+    use http_body_util::BodyExt as _;
+
+    use super::super::target::Way;
+    use super::*;
+
+    fn asked(method: Method, path: &str) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(Bytes::from_static(b"body")));
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().unwrap();
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain"));
+        request
+    }
+
+    fn after(asked: &Request<Full<Bytes>>, status: u16, location: &str) -> Next {
+        let target = Target::new("http://127.0.0.1:80/", Way::default()).unwrap();
+        let mut headers = HeaderMap::new();
+        headers.insert(LOCATION, location.parse().unwrap());
+        next(&target, asked, StatusCode::from_u16(status).unwrap(), &headers)
+    }
+
+    #[track_caller]
+    fn leads(location: &str, path: &str) {
+        match after(&asked(Method::GET, "/a/b?c"), 302, location) {
+            Next::Request(request) => assert_eq!(request.uri().to_string(), path, "{location}"),
+            other => panic!("{location}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_location_is_on_the_same_server_however_it_is_written() {
+        leads("/x?y", "/x?y");
+        leads("x", "/a/x");
+        leads("?q=http://other/", "/a/b?q=http://other/");
+        leads("/x#part", "/x");
+        leads("http://127.0.0.1/x", "/x");
+        leads("//127.0.0.1:80/x", "/x");
+        leads("", "/a/b?c");
+    }
+
+    #[test]
+    fn another_server_gets_no_load() {
+        for location in
+            ["http://127.0.0.1:81/", "https://127.0.0.1/", "//other/x", "http://other/", "mailto:x"]
+        {
+            let Next::Refused(words) = after(&asked(Method::GET, "/"), 301, location) else {
+                panic!("{location}")
+            };
+            assert!(words.starts_with("to "), "{words}");
+        }
+    }
+
+    #[test]
+    fn only_some_statuses_keep_method_and_body() {
+        let check = |status, method: Method, is_kept: bool| {
+            let Next::Request(request) = after(&asked(method.clone(), "/"), status, "/x") else {
+                panic!("{status}")
+            };
+            let body = futures_of(request.body().clone());
+            assert_eq!(*request.method() == method && body == "body", is_kept, "{status} {method}");
+            assert_eq!(request.headers().contains_key(CONTENT_TYPE), is_kept);
+        };
+        for (status, method, is_kept) in [
+            (301, Method::POST, false),
+            (302, Method::POST, false),
+            (303, Method::PUT, false),
+            (301, Method::PUT, true),
+            (307, Method::POST, true),
+            (308, Method::POST, true),
+        ] {
+            check(status, method, is_kept);
+        }
+    }
+
+    fn futures_of(body: Full<Bytes>) -> Bytes {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(body.collect()).unwrap().to_bytes()
+    }
+
+    #[test]
+    fn other_statuses_and_redirects_without_a_place_are_answers() {
+        assert!(matches!(after(&asked(Method::GET, "/"), 200, "/x"), Next::Nothing));
+        assert!(matches!(after(&asked(Method::GET, "/"), 304, "/x"), Next::Nothing));
+    }
+}

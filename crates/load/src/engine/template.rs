@@ -1,0 +1,321 @@
+//! What a request is, and which answer is the right one.
+
+use becalm_model::load::{ExpectedBody, is_secret_header};
+use bytes::Bytes;
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
+use http::uri::PathAndQuery;
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
+use http_body_util::Full;
+
+use super::filled::{Filled, Writing};
+use super::target::{Protocol, Target};
+use crate::values::Values;
+
+/// What a request is to be, in words.
+#[derive(Debug, Clone, Default)]
+pub struct Wanted {
+    /// The method; `GET` if it is empty.
+    pub method: String,
+    /// Names and values of headers.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+    /// Statuses of a right answer; without them those from 200 to 399 are right.
+    pub expected: Vec<u16>,
+    /// Path and query in place of those of the URL.
+    pub path: Option<String>,
+    /// The body of a right answer; without one any is right.
+    pub expected_body: Option<ExpectedBody>,
+}
+
+/// Why there is no such request.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// It is not a method.
+    #[error("`{0}` is not a method of HTTP")]
+    Method(String),
+    /// It is not a header.
+    #[error("`{0}` is not a header of HTTP")]
+    Header(String),
+    /// It is not a path.
+    #[error("`{0}` is not a path; it has to begin with `/`, and may have no spaces")]
+    Path(String),
+    /// It is not a status.
+    #[error("{0} is not a status of HTTP, from 100 to 999")]
+    Status(u16),
+}
+
+/// What every request is, and which answer is the right one.
+#[derive(Debug, Clone)]
+pub struct Template {
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+    expected: Vec<StatusCode>,
+    expected_body: Option<ExpectedBody>,
+    /// What differs from request to request; nothing if they are all the same.
+    filled: Option<Box<FilledParts>>,
+}
+
+/// The parts of a request that have values in them.
+#[derive(Debug, Clone, Default)]
+struct FilledParts {
+    path: Option<Filled>,
+    headers: Vec<(HeaderName, Filled)>,
+    body: Option<Filled>,
+}
+
+impl FilledParts {
+    fn is_empty(&self) -> bool {
+        self.path.is_none() && self.headers.is_empty() && self.body.is_none()
+    }
+}
+
+impl Template {
+    /// Makes requests for a target.
+    pub fn new(target: &Target, wanted: Wanted) -> Result<Self, RequestError> {
+        Self::with_values(target, wanted, &Values::default())
+    }
+
+    /// Makes requests for a target, in which names in braces stand for values.
+    pub(crate) fn with_values(
+        target: &Target,
+        wanted: Wanted,
+        values: &Values,
+    ) -> Result<Self, RequestError> {
+        let Wanted { method, headers: named, body, expected, path, expected_body } = wanted;
+        let mut filled = FilledParts::default();
+        let mut headers = HeaderMap::new();
+        for (name, value) in named {
+            // A secret is in no error.
+            let is_secret = is_secret_header(&name);
+            let refused = |value: &str| {
+                let shown = if is_secret { "(not shown)" } else { value };
+                RequestError::Header(format!("{name}: {shown}"))
+            };
+            let named = name.parse::<HeaderName>().map_err(|_| refused(&value))?;
+            let read = |text: &str| {
+                let mut read = text.parse::<HeaderValue>().map_err(|_| refused(text))?;
+                read.set_sensitive(is_secret);
+                Ok(read)
+            };
+            match Filled::of(&value, values) {
+                None => {
+                    headers.append(named, read(&value)?);
+                }
+                Some(text) => {
+                    // Whatever will be sent is seen now.
+                    for number in 0..values.rows().max(1) {
+                        read(&text.fill(values, number, Writing::Plain))?;
+                    }
+                    filled.headers.push((named, text));
+                }
+            }
+        }
+        let is_http1 = target.protocol == Protocol::Http1;
+        let authority = target.uri.authority().map_or("", http::uri::Authority::as_str);
+        let is_named = |name: &HeaderName| {
+            headers.contains_key(name) || filled.headers.iter().any(|(one, _)| one == name)
+        };
+        let (names_host, names_agent) = (is_named(&HOST), is_named(&USER_AGENT));
+        if let Ok(host) = HeaderValue::from_str(authority)
+            && is_http1
+            && !names_host
+        {
+            headers.insert(HOST, host);
+        }
+        if !names_agent {
+            headers.insert(USER_AGENT, HeaderValue::from_static("becalm"));
+        }
+        // It follows from the body.
+        headers.remove(CONTENT_LENGTH);
+        filled.headers.retain(|(name, _)| *name != CONTENT_LENGTH);
+        let status =
+            |status| StatusCode::from_u16(status).map_err(|_| RequestError::Status(status));
+        let path = match path {
+            Some(path) if path.starts_with('/') => path,
+            Some(path) => return Err(RequestError::Path(path)),
+            None => target.uri.path_and_query().map_or("/", PathAndQuery::as_str).to_owned(),
+        };
+        filled.path = Filled::of(&path, values);
+        // Values are escaped, so that all paths are right if one is.
+        let first = filled.path.as_ref().map(|text| text.fill(values, 0, Writing::Escaped));
+        let uri = uri_at(target, first.as_deref().unwrap_or(&path))
+            .ok_or_else(|| RequestError::Path(path.clone()))?;
+        filled.body = std::str::from_utf8(&body).ok().and_then(|text| Filled::of(text, values));
+        Ok(Self {
+            method: match method.as_str() {
+                "" => Method::GET,
+                given => given.parse().map_err(|_| RequestError::Method(method.clone()))?,
+            },
+            uri,
+            headers,
+            body: body.into(),
+            expected: expected.into_iter().map(status).collect::<Result<_, _>>()?,
+            expected_body,
+            filled: (!filled.is_empty()).then(|| Box::new(filled)),
+        })
+    }
+
+    /// Makes each request ask for the end of its connection.
+    #[must_use]
+    pub fn closing(mut self) -> Self {
+        self.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        self
+    }
+
+    /// Makes the request of this number.
+    pub(crate) fn request(
+        &self,
+        target: &Target,
+        values: &Values,
+        number: u64,
+    ) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        request.method_mut().clone_from(&self.method);
+        request.uri_mut().clone_from(&self.uri);
+        request.headers_mut().clone_from(&self.headers);
+        let Some(filled) = &self.filled else { return request };
+        if let Some(text) = &filled.path
+            && let Some(uri) = uri_at(target, &text.fill(values, number, Writing::Escaped))
+        {
+            *request.uri_mut() = uri;
+        }
+        for (name, text) in &filled.headers {
+            if let Ok(value) = text.fill(values, number, Writing::Plain).try_into() {
+                request.headers_mut().append(name, value);
+            }
+        }
+        if let Some(text) = &filled.body {
+            *request.body_mut() = Full::new(text.fill(values, number, Writing::Plain).into());
+        }
+        request
+    }
+
+    /// Returns the body of a right answer, if it matters.
+    pub(crate) fn expected_body(&self) -> Option<&ExpectedBody> {
+        self.expected_body.as_ref()
+    }
+
+    pub(crate) fn expects(&self, status: StatusCode) -> bool {
+        if self.expected.is_empty() {
+            return status.is_success() || status.is_redirection();
+        }
+        self.expected.contains(&status)
+    }
+}
+
+/// Returns what a request names as its place: a path, or with HTTP/2, which has scheme and host in fields of its own, a URL
+/// of which hyper takes them. `None` for what is not a path.
+fn uri_at(target: &Target, path: &str) -> Option<Uri> {
+    let path: PathAndQuery = path.parse().ok()?;
+    match target.protocol {
+        Protocol::Http1 => Some(Uri::from(path)),
+        Protocol::Http2 => {
+            let mut parts = target.uri.clone().into_parts();
+            parts.path_and_query = Some(path);
+            Uri::from_parts(parts).ok()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::target::Way;
+    use super::*;
+
+    fn template(target: &str, wanted: Wanted) -> Result<Template, RequestError> {
+        let target = Target::new(target, Way::default()).unwrap();
+        Template::with_values(&target, wanted, &values())
+    }
+
+    fn values() -> Values {
+        Values::of_csv("id,bad\n7,\"a\nb\"\nx/y,c\n").unwrap()
+    }
+
+    fn request(template: &Template, number: u64) -> Request<Full<Bytes>> {
+        let target = Target::new("http://127.0.0.1:81/", Way::default()).unwrap();
+        template.request(&target, &values(), number)
+    }
+
+    #[test]
+    fn values_are_in_path_headers_and_body() {
+        let wanted = Wanted {
+            headers: vec![("X-Id".to_owned(), "<{id}>".to_owned())],
+            body: b"{\"n\": {counter}, \"id\": \"{id}\"}".to_vec(),
+            path: Some("/item/{id}?n={counter}".to_owned()),
+            ..Wanted::default()
+        };
+        let template = template("http://127.0.0.1:81/a", wanted).unwrap();
+        let second = request(&template, 1);
+        assert_eq!(second.uri().to_string(), "/item/x%2Fy?n=2");
+        assert_eq!(second.headers()["x-id"], "<x/y>");
+        let body = format!("{:?}", second.body());
+        assert!(body.contains(r#"{\"n\": 2, \"id\": \"x/y\"}"#), "{body}");
+    }
+
+    #[test]
+    fn a_secret_is_in_no_error_and_in_no_debug_output() {
+        let of = |value: &str| Wanted {
+            headers: vec![("Authorization".to_owned(), value.to_owned())],
+            ..Wanted::default()
+        };
+        let error = template("http://127.0.0.1/", of("Bearer s3\u{7}cret")).unwrap_err();
+        assert!(!error.to_string().contains("cret"), "{error}");
+        let good = template("http://127.0.0.1/", of("Bearer s3cret")).unwrap();
+        assert!(!format!("{good:?}").contains("s3cret"));
+        assert_eq!(request(&good, 0).headers()["authorization"], "Bearer s3cret");
+    }
+
+    #[test]
+    fn a_request_has_path_host_headers_and_body() {
+        let headers = [("X-A", "b"), ("content-length", "99")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        let wanted = Wanted {
+            method: "POST".to_owned(),
+            headers,
+            body: b"xy".to_vec(),
+            ..Wanted::default()
+        };
+        let template = template("http://127.0.0.1:81/a?b", wanted).unwrap().closing();
+        let request = request(&template, 0);
+        assert_eq!((request.method(), request.uri().to_string()), (&Method::POST, "/a?b".into()));
+        assert_eq!(request.headers()[HOST], "127.0.0.1:81");
+        assert_eq!(
+            (&request.headers()["x-a"], &request.headers()[CONNECTION]),
+            (&HeaderValue::from_static("b"), &HeaderValue::from_static("close"))
+        );
+        assert!(!request.headers().contains_key(CONTENT_LENGTH));
+    }
+
+    #[test]
+    fn what_is_none_of_http_is_refused() {
+        let refused = |wanted| template("http://127.0.0.1/", wanted).unwrap_err();
+        let method = Wanted { method: "GE T".to_owned(), ..Wanted::default() };
+        assert_eq!(refused(method), RequestError::Method("GE T".to_owned()));
+        let header = ("a b".to_owned(), "c".to_owned());
+        let header = Wanted { headers: vec![header], ..Wanted::default() };
+        assert_eq!(refused(header), RequestError::Header("a b: c".to_owned()));
+        let header = ("X".to_owned(), "{bad}".to_owned());
+        let header = Wanted { headers: vec![header], ..Wanted::default() };
+        assert_eq!(refused(header), RequestError::Header("X: a\nb".to_owned()));
+        for path in ["a", "/a b"] {
+            let wanted = Wanted { path: Some(path.to_owned()), ..Wanted::default() };
+            assert_eq!(refused(wanted), RequestError::Path(path.to_owned()));
+        }
+        let status = Wanted { expected: vec![42], ..Wanted::default() };
+        assert_eq!(refused(status), RequestError::Status(42));
+    }
+
+    #[test]
+    fn a_right_answer_is_a_success_unless_others_are_expected() {
+        let template = |expected| {
+            template("http://127.0.0.1/", Wanted { expected, ..Wanted::default() }).unwrap()
+        };
+        let (usual, given) = (template(Vec::new()), template(vec![404]));
+        assert!(usual.expects(StatusCode::OK) && usual.expects(StatusCode::FOUND));
+        assert!(!usual.expects(StatusCode::NOT_FOUND));
+        assert!(given.expects(StatusCode::NOT_FOUND) && !given.expects(StatusCode::OK));
+    }
+}
