@@ -10,6 +10,7 @@ use crate::engine::Loaded;
 use crate::fidelity::is_trusted;
 use crate::measure::QUANTILES;
 use crate::of_run::parts;
+use crate::seconds::ClosedSecond;
 use crate::tally::Tally;
 
 /// What a document has beside the figures.
@@ -62,6 +63,7 @@ pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
         fidelity,
         objectives: about.objectives.iter().map(|objective| kept(objective, total)).collect(),
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
+        spreads: loaded.seconds.iter().map(ClosedSecond::spread).collect(),
         signal: about.signal,
     }
 }

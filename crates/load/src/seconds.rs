@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::load::LoadSecond;
+use becalm_model::load::{LoadSecond, LoadSpread};
 use hdrhistogram::Histogram;
 
 use crate::measure::Measure;
@@ -34,6 +34,27 @@ impl ClosedSecond {
     pub fn histograms(&self) -> [Histogram<u64>; 3] {
         std::array::from_fn(|which| Measure::decode(&self.encoded[which]))
     }
+
+    /// Returns how the known response times are spread.
+    pub fn spread(&self) -> LoadSpread {
+        let [response, ..] = self.histograms();
+        let mut steps: Vec<(u32, u64)> = Vec::new();
+        for value in response.iter_recorded() {
+            let step = step_of(value.value_iterated_to());
+            let count = value.count_at_value();
+            match steps.last_mut().filter(|(last, _)| *last == step) {
+                Some((_, so_far)) => *so_far += count,
+                None => steps.push((step, count)),
+            }
+        }
+        LoadSpread { second: self.figures.second, steps }
+    }
+}
+
+/// Returns the tenth of a decade that a number of nanoseconds lies in.
+fn step_of(nanos: u64) -> u32 {
+    let step = (10.0 * (nanos.max(1) as f64).log10() + 1e-9).floor();
+    u32::try_from(becalm_model::whole(step)).unwrap_or(u32::MAX)
 }
 
 fn figures(second: u64, tally: &Tally) -> LoadSecond {
@@ -267,6 +288,17 @@ mod tests {
         assert_eq!(seconds.len(), 3);
         let slowest = seconds[0].figures.response_max.unwrap();
         assert!((slowest - 1.5).abs() < 0.01, "{slowest}");
+    }
+
+    #[test]
+    fn a_spread_has_every_answered_request_in_its_tenth_of_a_decade() {
+        assert_eq!([1, 9, 10, 12, 13, 1000, 1_000_000].map(step_of), [0, 9, 10, 10, 11, 30, 60]);
+        let mut tally = Tally::default();
+        for took in [MS, MS, 2 * MS, 200 * MS] {
+            tally.count(done(0, took));
+        }
+        let spread = ClosedSecond::of(4, &tally).spread();
+        assert_eq!((spread.second, &spread.steps[..]), (4, &[(60, 2), (63, 1), (83, 1)][..]));
     }
 
     #[test]

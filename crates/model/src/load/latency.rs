@@ -40,6 +40,16 @@ pub struct QuantileValue {
     pub at_least: bool,
 }
 
+/// How the response times of the answered requests that were due in one second are spread.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadSpread {
+    /// Which second, from the start of the load.
+    pub second: u64,
+    /// Steps of a tenth of a decade that have requests, in rising order, each with how many: step `n` begins at
+    /// 10^(n / 10) nanoseconds.
+    pub steps: Vec<(u32, u64)>,
+}
+
 /// The requests that were due in one second.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadSecond {

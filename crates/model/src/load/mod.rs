@@ -19,7 +19,7 @@ pub use fidelity::{Distrust, Fidelity, Gaps, ThreadUse, Trust};
 pub use find::{
     FindAnswer, FindGenerator, FindLimit, FindWindow, LoadFindDocument, MissedShare, QuantileRange,
 };
-pub use latency::{Latency, LoadSecond, QuantileValue};
+pub use latency::{Latency, LoadSecond, LoadSpread, QuantileValue};
 pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
 pub use rates::{RatesError, parse_rates};
 pub use request::{Authentication, ExpectedBody, LoadRequest, LoadValues, is_secret_header};
@@ -70,6 +70,9 @@ pub struct LoadRunDocument {
     pub objectives: Vec<ObjectiveResult>,
     /// The requests by the second in which they were due.
     pub seconds: Vec<LoadSecond>,
+    /// How their response times are spread, second by second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spreads: Vec<LoadSpread>,
     /// The signal that ended the load before its time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,

@@ -122,6 +122,7 @@ fn every_form_of_a_search_says_the_same() {
 #[test]
 fn the_picture_has_two_marks_for_every_window_that_counts() {
     let picture = find_picture::of(&found()).unwrap();
+    insta::assert_snapshot!(crate::svg::within(&picture.drawing));
     // Four windows count, and the legend has two marks; one window has no upper end.
     assert_eq!(picture.drawing.count_of("dot"), 10);
     assert_eq!(picture.drawing.count_of("interval"), 3);

@@ -2,6 +2,7 @@
 
 mod find;
 mod find_picture;
+mod heat;
 mod live;
 mod pictures;
 mod words;
@@ -34,7 +35,7 @@ pub fn load_text(document: &LoadRunDocument, style: &Style) -> String {
 /// Writes the same as a web page with pictures, made by this version of becalm.
 pub fn load_html(document: &LoadRunDocument, version: &str) -> String {
     let mut page = report(document, &ELSEWHERE);
-    for picture in pictures::of(document) {
+    for picture in pictures::of(document).into_iter().chain(heat::of(document)) {
         page.picture(picture);
     }
     page.html(version)

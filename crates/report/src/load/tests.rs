@@ -52,7 +52,7 @@ fn thread(name: &str, cpu: f64) -> ThreadUse {
 }
 
 /// A stall of the server for 200 ms in the sixth of ten seconds.
-fn stalled() -> LoadRunDocument {
+pub(super) fn stalled() -> LoadRunDocument {
     let tail = |q: f64| if q > 0.98 { 0.2 - (1.0 - q) * 10.0 } else { 80e-6 };
     LoadRunDocument {
         schema: "becalm/load/1".to_owned(),
@@ -98,6 +98,7 @@ fn stalled() -> LoadRunDocument {
                 ..LoadSecond::default()
             })
             .collect(),
+        spreads: Vec::new(),
         signal: None,
     }
 }

@@ -36,7 +36,7 @@ enum Says {
 use Says::{Bold, Dash, Fill, Hollow, NoStroke, Opacity, Size, Stroke};
 
 /// Classes in the order in which they overrule each other.
-const CLASSES: [(&str, &[Says]); 26] = [
+const CLASSES: [(&str, &[Says]); 30] = [
     ("text", &[Fill(Tone::Text)]),
     ("tick", &[Fill(Tone::Quiet)]),
     ("axis-name", &[Fill(Tone::Quiet)]),
@@ -58,6 +58,10 @@ const CLASSES: [(&str, &[Says]); 26] = [
     ("bar", &[Opacity(0.78), Stroke(Tone::Page, 0.6)]),
     ("span", &[Opacity(0.78)]),
     ("dense", &[Opacity(0.4), NoStroke]),
+    ("heat1", &[Fill(Tone::Subject(0)), Opacity(0.15)]),
+    ("heat2", &[Fill(Tone::Subject(0)), Opacity(0.35)]),
+    ("heat3", &[Fill(Tone::Subject(0)), Opacity(0.6)]),
+    ("heat4", &[Fill(Tone::Subject(0)), Opacity(0.95)]),
     ("faint", &[Opacity(0.3)]),
     ("beyond", &[Hollow, Stroke(Tone::Quiet, 1.4)]),
     ("cross", &[Hollow, Stroke(Tone::Text, 1.8)]),
