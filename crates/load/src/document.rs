@@ -2,7 +2,8 @@
 
 use becalm_model::MachineFacts;
 use becalm_model::load::{
-    Distrust, Fidelity, LoadRunDocument, LoadTerms, Objective, ObjectiveOf, ObjectiveResult,
+    Distrust, Fidelity, GeneratorPlace, LoadRunDocument, LoadTerms, Objective, ObjectiveOf,
+    ObjectiveResult,
 };
 use becalm_model::wire::{LOAD_SCHEMA, worded};
 
@@ -24,6 +25,8 @@ pub struct About<'a> {
     pub machine: MachineFacts,
     /// What was asked for.
     pub terms: LoadTerms,
+    /// On which CPUs the threads were.
+    pub place: Option<GeneratorPlace>,
     /// What the server has to keep.
     pub objectives: &'a [Objective],
     /// The signal that ended the load.
@@ -46,6 +49,7 @@ pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
         spin: loaded.spin.as_secs_f64(),
         gaps: loaded.gaps,
         threads: loaded.threads.clone(),
+        place: about.place,
     };
     LoadRunDocument {
         schema: LOAD_SCHEMA.to_owned(),

@@ -424,3 +424,22 @@ fn a_scenario_is_that_of_becalm_toml_and_flags_change_it() {
     let output = env.run(["load", "--scenario", "shop"]).exits_with(2);
     assert!(output.stderr.contains("only `compare --load` fills in"), "{}", output.stderr);
 }
+
+#[test]
+fn the_cpus_of_the_generator_are_those_that_are_asked_for_and_the_report_has_them() {
+    let env = env();
+    let server = Server::start(&env, &[]);
+    let few = ["--rate", "20", "--duration", "500ms"];
+    let (document, _) = loaded(&env, &server.url, &few);
+    let place = &document["fidelity"]["place"];
+    // The server has no CPUs of its own, and is a process of this user.
+    assert!(["shared", "apart"].contains(&place["kind"].as_str().unwrap()), "{place}");
+    assert_eq!(place["server"], "becalm");
+    let cpus = place["cpus"].as_str().unwrap();
+    let first = cpus.split([',', '-']).next().unwrap();
+    let (document, _) = loaded(&env, &server.url, &[&few[..], &["--cpus", first]].concat());
+    let place = &document["fidelity"]["place"];
+    assert_eq!((place["kind"].as_str(), place["cpus"].as_str()), (Some("chosen"), Some(first)));
+    let output = env.run(["load", &server.url, "--rate", "1", "--cpus", "8000"]).exits_with(2);
+    assert!(output.stderr.contains("--cpus: becalm may not use"), "{}", output.stderr);
+}

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::tls::{Tls, TlsError, Trusted};
+use crate::serve::Listening;
 use http::Uri;
 
 /// Where requests go.
@@ -116,6 +117,16 @@ impl Target {
             None => Place::Tcp(address(host, uri.port_u16().unwrap_or(usual))?),
         };
         Ok(Self { uri, protocol, place, tls })
+    }
+}
+
+impl Target {
+    /// Returns where its server listens.
+    pub fn at(&self) -> Listening {
+        match &self.place {
+            Place::Tcp(address) => Listening::Tcp(*address),
+            Place::Unix(path) => Listening::Unix(path.clone()),
+        }
     }
 }
 

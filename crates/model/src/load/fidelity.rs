@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::Reasons;
+use crate::CpuSet;
 
 /// Whether the figures are those of the server, or also those of the generator.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
@@ -26,6 +27,50 @@ pub struct Fidelity {
     pub gaps: Gaps,
     /// What the threads of the generator used; the pacer is the first one.
     pub threads: Vec<ThreadUse>,
+    /// On which CPUs they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<GeneratorPlace>,
+}
+
+/// On which CPUs the threads of the generator were.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GeneratorPlace {
+    /// The CPUs that they could use.
+    pub cpus: CpuSet,
+    /// Whether the server could use them, too.
+    #[serde(flatten)]
+    pub separation: Separation,
+}
+
+/// Whether generator and server had CPUs of their own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Separation {
+    /// The user chose the CPUs of the generator.
+    Chosen,
+    /// The generator kept off the cores of the server.
+    Apart {
+        /// Name of the server's process.
+        server: String,
+        /// The CPUs that it may use.
+        server_cpus: CpuSet,
+    },
+    /// The server may use every core that the generator may use.
+    Shared {
+        /// Name of the server's process.
+        server: String,
+        /// The CPUs that it may use.
+        server_cpus: CpuSet,
+    },
+    /// The server is not reached over the loopback.
+    Elsewhere,
+    /// Nobody is visible who listens there.
+    Hidden,
+    /// The kernel refused the CPUs.
+    Refused {
+        /// What it says.
+        error: String,
+    },
 }
 
 /// Whether figures can be believed.

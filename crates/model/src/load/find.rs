@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LoadCounts, LoadTerms, Objective, QuantileValue, Reasons, Trust};
+use super::{GeneratorPlace, LoadCounts, LoadTerms, Objective, QuantileValue, Reasons, Trust};
 use crate::machine::MachineFacts;
 
 /// A search for the highest rate that keeps an objective, as `becalm load --find --json` prints it.
@@ -93,6 +93,9 @@ pub enum FindLimit {
 /// How far the generator could be trusted, in requests in a second.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FindGenerator {
+    /// On which CPUs its threads were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<GeneratorPlace>,
     /// The highest rate with a valid window; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trusted_to: Option<f64>,

@@ -15,7 +15,7 @@ mod scenario;
 mod terms;
 
 pub use failure::{Failed, FailureKind};
-pub use fidelity::{Distrust, Fidelity, Gaps, ThreadUse, Trust};
+pub use fidelity::{Distrust, Fidelity, Gaps, GeneratorPlace, Separation, ThreadUse, Trust};
 pub use find::{
     FindAnswer, FindGenerator, FindLimit, FindWindow, LoadFindDocument, MissedShare, QuantileRange,
 };

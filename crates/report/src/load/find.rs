@@ -167,6 +167,7 @@ fn generator(document: &LoadFindDocument) -> Vec<String> {
         );
     }
     all.push(text);
+    all.extend(generator.place.as_ref().map(words::place));
     all
 }
 

@@ -55,6 +55,7 @@ fn found() -> LoadFindDocument {
         range: [10.0, 100_000.0],
         answer: FindAnswer::Found { rate: 768.2, low: 741.0, high: 799.0, confidence: 0.95 },
         generator: FindGenerator {
+            place: None,
             trusted_to: Some(2560.0),
             failed_from: None,
             reasons: Vec::new(),
@@ -83,6 +84,7 @@ fn a_limit_of_the_generator_is_no_answer_about_the_server() {
     let document = LoadFindDocument {
         answer: FindAnswer::AtLeast { rate: 2210.0, confidence: 0.95, limit },
         generator: FindGenerator {
+            place: None,
             trusted_to: Some(2560.0),
             failed_from: Some(5120.0),
             reasons: worded(&[late], super::super::distrust),

@@ -79,6 +79,9 @@ fn report<'a>(document: &LoadRunDocument, style: &'a Style) -> Page<'a> {
     }
     page.section("Generator");
     page.say(&generator(document, style));
+    if let Some(place) = &document.fidelity.place {
+        page.say(&words::place(place));
+    }
     page.table(&threads(document));
     page
 }

@@ -1,6 +1,6 @@
 use becalm_model::load::{
-    Distrust, FailureKind, Fidelity, Gaps, LoadCounts, LoadPart, LoadSecond, LoadValues,
-    RequestTerms, ThreadUse,
+    Distrust, FailureKind, Fidelity, Gaps, GeneratorPlace, LoadCounts, LoadPart, LoadSecond,
+    LoadValues, RequestTerms, Separation, ThreadUse,
 };
 use becalm_model::wire::worded;
 
@@ -82,6 +82,7 @@ pub(super) fn stalled() -> LoadRunDocument {
             spin: 80e-6,
             gaps: Gaps { mean: 0.0005, scheduled_variation: 1.003, actual_variation: 1.005 },
             threads: vec![thread("pacer", 0.16), thread("sender 1", 0.11)],
+            place: None,
         },
         objectives: Vec::new(),
         seconds: (0..10)
@@ -236,6 +237,24 @@ fn a_page_has_the_pictures_with_a_mark_for_every_value() {
     // Ten seconds with three times, and three marks of the legend.
     assert_eq!(drawn[1].drawing.count_of("dot"), 33);
     assert_eq!(drawn[2].drawing.count_of("bar"), 10);
+}
+
+#[test]
+fn the_cpus_of_the_generator_are_said_and_what_could_not_be_done() {
+    let cpus = |text: &str| text.parse::<becalm_model::CpuSet>().unwrap();
+    let server = || "nginx".to_owned();
+    let said: Vec<String> = [
+        Separation::Chosen,
+        Separation::Apart { server: server(), server_cpus: cpus("0") },
+        Separation::Shared { server: server(), server_cpus: cpus("0-3") },
+        Separation::Elsewhere,
+        Separation::Hidden,
+        Separation::Refused { error: "invalid argument".to_owned() },
+    ]
+    .into_iter()
+    .map(|separation| words::place(&GeneratorPlace { cpus: cpus("2-3"), separation }))
+    .collect();
+    insta::assert_snapshot!(said.join("\n"));
 }
 
 #[test]

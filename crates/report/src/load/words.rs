@@ -1,6 +1,6 @@
 //! Why a load is invalid, and what to change: one sentence for each reason.
 
-use becalm_model::load::Distrust;
+use becalm_model::load::{Distrust, GeneratorPlace, Separation};
 
 use super::{requests_of, time};
 use crate::quantity::percent;
@@ -52,5 +52,35 @@ pub fn distrust(reason: &Distrust) -> String {
             percent(*share),
             percent(*limit)
         ),
+    }
+}
+
+/// Says on which CPUs the generator was, and what could not be done about those of the server.
+pub(super) fn place(place: &GeneratorPlace) -> String {
+    let GeneratorPlace { cpus, separation } = place;
+    let own = cpus.named();
+    match separation {
+        Separation::Chosen => format!("Its threads had {own}, as asked."),
+        Separation::Apart { server, server_cpus } => format!(
+            "Its threads had {own}, apart from the server ({}, {}).",
+            crate::printable(server),
+            server_cpus.named()
+        ),
+        Separation::Shared { server, server_cpus } => format!(
+            "Its threads share {own} with the server ({}, {}): give both CPUs of their own, the server by `taskset` and \
+             the generator by --cpus.",
+            crate::printable(server),
+            server_cpus.named()
+        ),
+        Separation::Elsewhere => {
+            format!("Its threads had {own}; the server is not on this machine's loopback.")
+        }
+        Separation::Hidden => format!(
+            "Its threads had {own}. becalm cannot see which process is the server, so they may share CPUs with it; --cpus \
+             chooses them."
+        ),
+        Separation::Refused { error } => {
+            format!("Its threads had {own}: the kernel refused others ({error}).")
+        }
     }
 }

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use becalm_load::{Protocol, Trusted, Way};
+use becalm_model::CpuSet;
 use becalm_model::load::Scenario;
 use becalm_session::files;
 
-use super::asked;
 use crate::error::CommandError;
 
 /// Flags about connections.
@@ -40,9 +40,13 @@ pub(super) struct ConnectionFlags {
     #[arg(long, short = 'k', conflicts_with = "cacert", help_heading = "Connections")]
     insecure: bool,
 
-    /// Threads that send [default: half of the CPUs, at most 4]
+    /// Threads that send [default: half of the generator's CPUs, at most 4]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Connections")]
     threads: Option<u32>,
+
+    /// CPUs for the generator [default: those whose cores the server cannot use, if it is on this machine]
+    #[arg(long, value_name = "CPUS", help_heading = "Connections")]
+    pub(super) cpus: Option<CpuSet>,
 }
 
 impl ConnectionFlags {
@@ -60,10 +64,7 @@ impl ConnectionFlags {
             scenario.streams = streams.into();
         }
         scenario.insecure |= self.insecure;
-        let threads = self.threads.map(u64::from).or(scenario.threads);
-        let threads = threads.unwrap_or_else(|| asked::threads_here().into());
-        // More than connections would have nothing to do.
-        scenario.threads = Some(threads.min(scenario.connections));
+        scenario.threads = self.threads.map(u64::from).or(scenario.threads);
     }
 
     /// Returns how the server is reached.

@@ -29,14 +29,16 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let range = args.rate.as_ref().map_or(Ok(RANGE), range)?;
     let max_time = args.max_time.as_secs_f64();
     let sought = Sought::new(objective, range, max_time).map_err(CommandError::usage)?;
-    let asked = Asked::of(args)?;
+    let mut asked = Asked::of(args)?;
     let target = asked.target(args)?;
+    let root = SysRoot::default();
+    let place = super::apart::keep_apart(&target, args.connections.cpus.as_ref(), &root)?;
+    asked.settle_threads();
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
     let terms = LoadTerms { duration: max_time, ..asked.terms(asked.scenario.arrivals, seed) };
     let plan = asked.plan(target, Schedule::of_times(Vec::new()), 1.0, seed)?;
     let found = search(&plan, &sought, &terms, ui)?;
     let Searched { search, windows, elapsed, started, signal } = found;
-    let root = SysRoot::default();
     let document = LoadFindDocument {
         schema: LOAD_FIND_SCHEMA.to_owned(),
         becalm: env!("CARGO_PKG_VERSION").to_owned(),
@@ -46,7 +48,7 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
         objective: objective.clone(),
         range,
         answer: search.answer(),
-        generator: generator(&search, &windows),
+        generator: FindGenerator { place: Some(place), ..generator(&search, &windows) },
         windows,
         elapsed,
         signal,
@@ -126,6 +128,7 @@ fn generator(search: &Search, windows: &[FindWindow]) -> FindGenerator {
     FindGenerator {
         trusted_to,
         failed_from,
+        place: None,
         reasons: if failed_from.is_some() { reasons } else { Vec::new() },
     }
 }

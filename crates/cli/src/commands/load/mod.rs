@@ -1,5 +1,6 @@
 //! `becalm load`: requests to a server at a rate of their own.
 
+mod apart;
 mod asked;
 mod connections;
 mod find;
@@ -130,8 +131,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if let Some(objective) = &args.find {
         return find::run(args, objective, ui);
     }
-    let asked = Asked::of(args)?;
+    let mut asked = Asked::of(args)?;
     let target = asked.target(args)?;
+    let root = SysRoot::default();
+    let place = apart::keep_apart(&target, args.connections.cpus.as_ref(), &root)?;
+    asked.settle_threads();
     let timing = args.timing(&asked)?;
     let terms = LoadTerms {
         stages: timing.stages.clone(),
@@ -146,12 +150,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     });
     ui.progress_line("");
     let loaded = loaded.map_err(not_loaded)?;
-    let root = SysRoot::default();
     let about = About {
         becalm: env!("CARGO_PKG_VERSION"),
         started_at: started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
         machine: read_facts(&root, &crate::topology::read(&root)?),
         terms,
+        place: Some(place),
         objectives: &args.objective,
         signal: interrupt.signal(),
         words: distrust,

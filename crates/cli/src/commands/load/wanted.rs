@@ -6,6 +6,7 @@ use becalm_load::{Contents, Plan, Requests, Schedule, Target};
 use becalm_model::load::{Arrivals, LoadRequest, LoadTerms, RequestTerms, Scenario};
 use becalm_session::suite::load_of_this_folder;
 
+use super::asked::threads_here;
 use super::connections::protocol;
 use super::{Args, ArrivalsFlag, no_target};
 use crate::error::CommandError;
@@ -59,6 +60,13 @@ impl Asked {
         let contents = args.requests.apply(&mut scenario)?;
         args.connections.apply(&mut scenario);
         Ok(Self { url, scenario, contents })
+    }
+
+    /// Chooses how many threads send where nobody has, now that it is known on which CPUs they are.
+    pub(super) fn settle_threads(&mut self) {
+        let threads = self.scenario.threads.unwrap_or_else(|| threads_here().into());
+        // More than connections would have nothing to do.
+        self.scenario.threads = Some(threads.min(self.scenario.connections));
     }
 
     /// Returns where it goes.
