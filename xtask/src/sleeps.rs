@@ -24,7 +24,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/src/commands/serve.rs", 1),
             ("crates/cli/src/commands/workload/serve.rs", 1),
             ("crates/load/src/engine/mod.rs", 1),
-            ("crates/load/src/engine/shard.rs", 1),
+            ("crates/load/src/engine/shard.rs", 2),
             ("crates/fleet/src/near.rs", 3),
             ("crates/fleet/src/request.rs", 1),
             ("crates/fleet/src/slurm/mod.rs", 1),

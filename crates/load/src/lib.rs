@@ -29,8 +29,8 @@ mod values;
 
 pub use document::{About, document};
 pub use engine::{
-    Contents, Live, LoadError, Loaded, Plan, Protocol, RequestError, Requests, Target, TargetError,
-    Template, TlsError, Trusted, Unanswered, Wanted, Way, ask, basic_authorization,
+    Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests, Target,
+    TargetError, Template, TlsError, Trusted, Unanswered, Wanted, Way, ask, basic_authorization,
     bearer_authorization, load, load_while,
 };
 pub use fidelity::{Observed, judge};

@@ -95,8 +95,8 @@ pub use hosts::hosts_text;
 pub use html::{demo_html, html, style_of_pages};
 pub use iterations::class_word;
 pub use load::{
-    LoadProgress, distrust, load_find_html, load_find_markdown, load_find_text, load_html,
-    load_markdown, load_progress_line, load_text,
+    LoadDemo, LoadProgress, distrust, load_demo_text, load_find_html, load_find_markdown,
+    load_find_text, load_html, load_markdown, load_progress_line, load_text,
 };
 pub use machine_service::machine_service_text;
 pub use markdown::markdown;

@@ -443,3 +443,13 @@ fn the_cpus_of_the_generator_are_those_that_are_asked_for_and_the_report_has_the
     let output = env.run(["load", &server.url, "--rate", "1", "--cpus", "8000"]).exits_with(2);
     assert!(output.stderr.contains("--cpus: becalm may not use"), "{}", output.stderr);
 }
+
+#[test]
+fn the_demonstration_fits_a_screen() {
+    let output = env().run(["load", "--demo", "--duration", "1s"]).exits_with(0);
+    assert!(output.stdout.lines().count() <= 24, "{}", output.stdout);
+    for word in ["by arithmetic", "over 5 connections", "lag, between both"] {
+        assert!(output.stdout.contains(word), "{word}: {}", output.stdout);
+    }
+    env().run(["load", "--demo", "--rate", "5"]).exits_with(2);
+}

@@ -70,6 +70,7 @@ pub fn ask(
         streams: 1,
         new_connections: false,
         threads: 1,
+        pause: None,
     };
     let loaded = load(plan, interrupt, &mut |_| {})?;
     match loaded.total.failed().into_iter().next() {

@@ -71,6 +71,17 @@ pub struct Plan {
     pub new_connections: bool,
     /// Threads that send; at most as many as there may be connections.
     pub threads: usize,
+    /// When the threads that send do nothing, to see what becomes of that; never, for a load that is to mean something.
+    pub pause: Option<Pause>,
+}
+
+/// A time in which the threads that send do nothing, as if they had no CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pause {
+    /// When it begins, from the first due time on.
+    pub begins: Duration,
+    /// How long it is.
+    pub length: Duration,
 }
 
 impl Plan {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::Duration;
 
+use becalm_kernel::clock::monotonic_nanos;
 use becalm_kernel::sched;
 use becalm_model::load::ThreadUse;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -17,7 +18,7 @@ use super::connection::{carry, carry_each};
 use super::desk::Desk;
 use super::pacer::Due;
 use super::threads::Watch;
-use super::{Plan, Told};
+use super::{Pause, Plan, Told};
 
 /// How often a shard tells what it has counted.
 const TELLING: Duration = Duration::from_millis(100);
@@ -54,6 +55,9 @@ pub(super) fn send(
     };
     tasks.block_on(&runtime, async {
         spawn_local(open_as_wanted(Rc::clone(&desk), OPENED_BEFORE.min(limit)));
+        if let Some(pause) = desk.plan.pause {
+            spawn_local(rest(clock, pause));
+        }
         let tell = tell.clone();
         spawn_local(async move {
             let mut ticks = tokio::time::interval(TELLING);
@@ -67,6 +71,16 @@ pub(super) fn send(
     });
     tell();
     Ok(watch.stop())
+}
+
+/// Does nothing with this thread for a time, although it has work.
+async fn rest(clock: Clock, Pause { begins, length }: Pause) {
+    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    while clock.now() < nanos(begins) {
+        let left = Duration::from_nanos(nanos(begins) - clock.now());
+        tokio::time::sleep(left.min(Duration::from_millis(20))).await;
+    }
+    becalm_kernel::clock::sleep_until(monotonic_nanos() + nanos(length));
 }
 
 /// Takes requests as they are handed over, until no more come.

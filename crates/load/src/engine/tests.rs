@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 
-use becalm_model::load::{ExpectedBody, FailureKind, LoadRequest, Scenario};
+use becalm_model::load::{Distrust, ExpectedBody, FailureKind, LoadRequest, Scenario};
 
 use super::*;
 use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
@@ -27,6 +27,7 @@ fn plan(target: Target, schedule: Schedule) -> Plan {
         streams: 4,
         new_connections: false,
         threads: 1,
+        pause: None,
     }
 }
 
@@ -368,6 +369,17 @@ fn what_no_connection_was_free_for_in_time_is_unsent() {
     let counts = run(plan).total.counts;
     // The first one hangs until its limit; of the others some may still be tried after it.
     assert!(counts.unsent >= 1 && counts.errors >= 1, "{counts:?}");
+}
+
+#[test]
+fn a_pause_of_the_generator_is_put_down_to_the_generator() {
+    let address = server(each(OK));
+    let pause = Pause { begins: Duration::from_millis(5), length: Duration::from_millis(200) };
+    let loaded = run(Plan { pause: Some(pause), ..plan(target(address), few()) });
+    let judged = loaded.judged(10);
+    assert!(matches!(judged.reasons[..], [Distrust::LateGenerator { .. }]), "{judged:?}");
+    // Most of the twenty were due in the pause, and none of them is answered before its end.
+    assert!(loaded.total.response.quantile(0.9).unwrap().value >= 0.1);
 }
 
 #[test]

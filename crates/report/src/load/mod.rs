@@ -1,5 +1,6 @@
 //! Load on a server: the times side by side, what failed, and whether the generator can be trusted.
 
+mod demo;
 mod find;
 mod find_picture;
 mod heat;
@@ -20,6 +21,7 @@ use crate::quantity::{NBSP, Scale, percent};
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
+pub use demo::{LoadDemo, load_demo_text};
 pub use find::{load_find_html, load_find_markdown, load_find_text};
 pub use live::{LoadProgress, load_progress_line};
 pub use words::distrust;

@@ -186,6 +186,7 @@ impl Generator {
                 Some(threads) => becalm_model::place(threads as f64),
                 None => threads_here(),
             },
+            pause: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 mod apart;
 mod asked;
 mod connections;
+mod demo;
 mod find;
 mod requests;
 mod wanted;
@@ -43,7 +44,7 @@ use crate::written::check_files;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Where the requests go: http://HOST:PORT/PATH, or https
-    #[arg(required_unless_present = "scenario")]
+    #[arg(required_unless_present_any = ["scenario", "demo"])]
     url: Option<String>,
 
     /// Send the load of this name: [load.NAME] in becalm.toml, which other flags change
@@ -51,7 +52,7 @@ pub(crate) struct Args {
     scenario: Option<String>,
 
     /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
-    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario"])]
+    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario", "demo"])]
     rate: Option<Rates>,
 
     /// Length of the schedule: how long becalm sends requests [default: 10s]
@@ -90,6 +91,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "2m", requires = "find", value_parser = duration)]
     max_time: Duration,
 
+    /// Show on a built-in server what a stop of the server looks like, and one of the generator, in half a minute
+    #[arg(long, conflicts_with_all = ["url", "rate", "scenario", "replay", "find", "objective", "json", "export_json", "export_hdr", "export_csv"])]
+    demo: bool,
+
     /// Print everything as JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -122,6 +127,9 @@ enum ArrivalsFlag {
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
+    if args.demo {
+        return demo::run(args, ui);
+    }
     check_files(
         [&args.export_json, &args.export_hdr, &args.export_csv]
             .into_iter()

@@ -23,6 +23,11 @@ pub(super) struct Asked {
 }
 
 impl Asked {
+    /// Takes a scenario as it is.
+    pub(super) fn plain(url: String, scenario: Scenario) -> Self {
+        Self { url, scenario, contents: Contents::default() }
+    }
+
     /// Takes the flags, over a scenario of `becalm.toml` if one is named.
     pub(super) fn of(args: &Args) -> Result<Self, CommandError> {
         let named = args.scenario.as_deref().map(load_of_this_folder).transpose()?;
@@ -96,6 +101,7 @@ impl Asked {
             streams: number(scenario.streams),
             new_connections: scenario.new_connections,
             threads: number(scenario.threads.unwrap_or(1)),
+            pause: None,
         })
     }
 
