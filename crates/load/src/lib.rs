@@ -34,7 +34,9 @@ pub use engine::{
     bearer_authorization, load, load_while,
 };
 pub use fidelity::{Observed, judge};
-pub use find::{FindError, Search, Sought, Tried, Wish, try_rate, wait_until_idle};
+pub use find::{
+    Capacity, FindError, Search, Sought, Tried, Wish, capacity, try_rate, wait_until_idle,
+};
 pub use log::{seconds_csv, write_log};
 pub use measure::{Measure, QUANTILES};
 pub use of_run::{run_load, value_of_run};

@@ -453,3 +453,20 @@ fn the_demonstration_fits_a_screen() {
     }
     env().run(["load", "--demo", "--rate", "5"]).exits_with(2);
 }
+
+#[test]
+fn an_archetype_is_a_share_of_what_the_server_can_do() {
+    let env = env();
+    let server = Server::start(&env, &["--service", "20ms", "--workers", "2"]);
+    let (document, _) =
+        loaded(&env, &server.url, &["--archetype", "latency", "--duration", "1s"]);
+    let found = &document["terms"]["archetype"];
+    assert_eq!(found["archetype"], "latency");
+    // Two workers of 20 ms give 100 answers in a second at most, of which the load asks for 40 %.
+    let capacity = found["capacity"].as_f64().unwrap();
+    assert!(capacity > 0.0 && capacity <= 101.0, "{found}");
+    let rate = document["terms"]["stages"][0]["from"].as_f64().unwrap();
+    assert!((rate / capacity - 0.4).abs() < 1e-9, "{rate} {capacity}");
+    let output = env.run(["load", &server.url, "--archetype", "enterprise"]).exits_with(2);
+    assert!(output.stderr.contains("--requests"), "{}", output.stderr);
+}

@@ -8,10 +8,12 @@
 //!
 //! Nothing here sends: `search` decides, `window` is one load with the engine.
 
+mod capacity;
 mod search;
 #[cfg(test)]
 mod simulated;
 mod window;
 
+pub use capacity::{Capacity, capacity};
 pub use search::{FindError, Search, Sought, Tried, Wish};
 pub use window::{try_rate, wait_until_idle};

@@ -3,6 +3,7 @@
 //! Every value has the shape of its part of the document (`becalm load --json`) and serialises itself. Times are in
 //! seconds.
 
+mod archetype;
 mod failure;
 mod fidelity;
 mod find;
@@ -14,6 +15,7 @@ mod run_load;
 mod scenario;
 mod terms;
 
+pub use archetype::{Archetype, ArchetypeTerms};
 pub use failure::{Failed, FailureKind};
 pub use fidelity::{Distrust, Fidelity, Gaps, GeneratorPlace, Separation, ThreadUse, Trust};
 pub use find::{

@@ -1,6 +1,6 @@
 //! What was asked for.
 
-use super::{Authentication, ExpectedBody, LoadValues};
+use super::{ArchetypeTerms, Authentication, ExpectedBody, LoadValues};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,9 @@ pub struct LoadTerms {
     /// The most redirects that were followed for a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<u64>,
+    /// How the rate over time was found, if it is that of an archetype.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub archetype: Option<ArchetypeTerms>,
     /// How the due times follow each other.
     pub arrivals: Arrivals,
     /// The rate over time; empty for times from a file.

@@ -158,8 +158,16 @@ fn extras(terms: &LoadTerms) -> String {
         Authentication::Basic(_) => "with a name and a password".to_owned(),
         Authentication::Bearer(_) => "with a token".to_owned(),
     });
+    let archetype = terms.archetype.map(|one| {
+        format!(
+            "archetype {}, for a capacity of {} requests/s over {}",
+            one.archetype,
+            number_of_rate(one.capacity),
+            counted_u64(one.connections, "connection")
+        )
+    });
     let follow = terms.follow.map(|n| format!("up to {} followed", counted_u64(n, "redirect")));
-    [values, authentication, follow]
+    [archetype, values, authentication, follow]
         .into_iter()
         .flatten()
         .fold(String::new(), |all, one| format!("{all}; {one}"))

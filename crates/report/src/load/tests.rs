@@ -1,6 +1,6 @@
 use becalm_model::load::{
-    Distrust, FailureKind, Fidelity, Gaps, GeneratorPlace, LoadCounts, LoadPart, LoadSecond,
-    LoadValues, RequestTerms, Separation, ThreadUse,
+    Archetype, ArchetypeTerms, Distrust, FailureKind, Fidelity, Gaps, GeneratorPlace, LoadCounts,
+    LoadPart, LoadSecond, LoadValues, RequestTerms, Separation, ThreadUse,
 };
 use becalm_model::wire::worded;
 
@@ -36,6 +36,7 @@ pub(super) fn terms() -> LoadTerms {
         values: None,
         authentication: None,
         follow: None,
+        archetype: None,
         arrivals: Arrivals::Poisson,
         stages: vec![Stage { seconds: 10.0, from: 2000.0, to: 2000.0 }],
         seed: 7,
@@ -205,6 +206,11 @@ fn mixed() -> LoadRunDocument {
             }),
             authentication: Some(Authentication::Bearer("env:TOKEN".to_owned())),
             follow: Some(2),
+            archetype: Some(ArchetypeTerms {
+                archetype: Archetype::Enterprise,
+                capacity: 5210.4,
+                connections: 16,
+            }),
             ..terms()
         },
         mix: vec![part("list", 15_000, 0, 1.0), part("add an item", 5000, 200, 4.0)],

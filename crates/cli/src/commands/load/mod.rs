@@ -1,6 +1,7 @@
 //! `becalm load`: requests to a server at a rate of their own.
 
 mod apart;
+mod archetype;
 mod asked;
 mod connections;
 mod demo;
@@ -23,6 +24,7 @@ use becalm_report::{
 };
 use becalm_session::files;
 
+use self::archetype::ArchetypeFlag;
 use self::asked::{Rates, Timing};
 use self::connections::ConnectionFlags;
 use self::requests::RequestFlags;
@@ -52,8 +54,12 @@ pub(crate) struct Args {
     scenario: Option<String>,
 
     /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
-    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario", "demo"])]
+    #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario", "archetype", "demo"])]
     rate: Option<Rates>,
+
+    /// Measure what the server can do, and send it a load that looks like one of production
+    #[arg(long, value_enum, conflicts_with_all = ["rate", "replay", "find", "scenario", "arrivals"])]
+    archetype: Option<ArchetypeFlag>,
 
     /// Length of the schedule: how long becalm sends requests [default: 10s]
     #[arg(long, value_name = "TIME", value_parser = duration)]
@@ -92,7 +98,7 @@ pub(crate) struct Args {
     max_time: Duration,
 
     /// Show on a built-in server what a stop of the server looks like, and one of the generator, in half a minute
-    #[arg(long, conflicts_with_all = ["url", "rate", "scenario", "replay", "find", "objective", "json", "export_json", "export_hdr", "export_csv"])]
+    #[arg(long, conflicts_with_all = ["url", "rate", "archetype", "scenario", "replay", "find", "objective", "json", "export_json", "export_hdr", "export_csv"])]
     demo: bool,
 
     /// Print everything as JSON
@@ -144,13 +150,22 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let root = SysRoot::default();
     let place = apart::keep_apart(&target, args.connections.cpus.as_ref(), &root)?;
     asked.settle_threads();
-    let timing = args.timing(&asked)?;
+    let seed = args.seed.unwrap_or_else(asked::seed_of_now);
+    let archetype = args
+        .archetype
+        .map(|one| archetype::settle(one, args.duration, &mut asked, &target, seed))
+        .transpose()?;
+    let timing = args.timing(&asked, seed)?;
     let terms = LoadTerms {
         stages: timing.stages.clone(),
         duration: timing.duration,
+        archetype: archetype.map(|(terms, _)| terms),
         ..asked.terms(timing.arrivals, timing.seed)
     };
-    let plan = asked.plan(target, timing.schedule, timing.highest_rate, timing.seed)?;
+    let mut plan = asked.plan(target, timing.schedule, timing.highest_rate, timing.seed)?;
+    if let Some((_, sent)) = archetype {
+        plan.requests = plan.requests.starting_at(sent);
+    }
     let started = SystemTime::now();
     let interrupt = interrupt()?;
     let loaded = load(plan, interrupt, &mut |live| {
@@ -188,8 +203,7 @@ fn exit(document: &LoadRunDocument) -> Exit {
 }
 
 impl Args {
-    fn timing(&self, asked: &Asked) -> Result<Timing, CommandError> {
-        let seed = self.seed.unwrap_or_else(asked::seed_of_now);
+    fn timing(&self, asked: &Asked, seed: u64) -> Result<Timing, CommandError> {
         match &self.replay {
             Some(file) => Timing::of_file(file, &files::read_text(file)?, seed),
             None => Ok(Timing::of_scenario(&asked.scenario, seed)),

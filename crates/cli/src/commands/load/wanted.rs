@@ -135,6 +135,7 @@ impl Asked {
             values: scenario.values.clone(),
             authentication: scenario.authentication.clone(),
             follow: (scenario.follow > 0).then_some(scenario.follow),
+            archetype: None,
             arrivals,
             stages: Vec::new(),
             seed,

@@ -1,0 +1,152 @@
+//! How many requests a server answers at most: each connection sends the next one at once, over more and more connections.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use becalm_kernel::interrupt::Interrupt;
+
+use crate::engine::{LoadError, Plan, load_in_slices};
+use crate::schedule::Schedule;
+
+/// The most connections that are tried.
+const MOST: usize = 256;
+
+/// By what the rate has to grow for more connections to be worth a try.
+const GROWS: f64 = 1.05;
+
+/// For how long each number of connections is tried, in seconds.
+const TRIED: f64 = 1.0;
+
+/// Requests that wait to be sent in such a try: more than any server answers in that time.
+const REQUESTS: usize = 300_000;
+
+/// How often it is seen how far it is, in nanoseconds.
+const LOOK: u64 = 50_000_000;
+
+/// The most that a server has answered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Capacity {
+    /// Answers in a second.
+    pub rate: f64,
+    /// Over how many connections.
+    pub connections: usize,
+    /// Requests before this number were used up.
+    pub sent: u64,
+}
+
+/// Which number of connections is tried next.
+#[derive(Debug, Default)]
+struct Ramp {
+    tried: Vec<Capacity>,
+}
+
+impl Ramp {
+    /// Returns the next number of connections; `None` if more are of no use.
+    fn next(&self) -> Option<usize> {
+        let [.., before, last] = self.tried[..] else {
+            return Some(self.tried.last().map_or(1, |one| one.connections * 2));
+        };
+        let is_of_use = last.rate > before.rate * GROWS && last.connections < MOST;
+        is_of_use.then_some(last.connections * 2)
+    }
+
+    fn best(&self) -> Option<Capacity> {
+        let answered = self.tried.iter().filter(|one| one.rate > 0.0);
+        answered.copied().max_by(|a, b| a.rate.total_cmp(&b.rate))
+    }
+}
+
+/// Measures what a server can do; `None` if it answered nothing or a signal came. `plan` has everything but the schedule.
+pub fn capacity(plan: &Plan, interrupt: &Interrupt) -> Result<Option<Capacity>, LoadError> {
+    let mut ramp = Ramp::default();
+    while let Some(connections) = ramp.next() {
+        let first = (ramp.tried.len() * REQUESTS) as u64;
+        let plan = Plan {
+            requests: plan.requests.clone().starting_at(first),
+            schedule: Schedule::of_times(vec![0; REQUESTS]),
+            highest_rate: f64::MAX,
+            connections,
+            // One place each.
+            streams: 1,
+            ..plan.clone()
+        };
+        let mut rate = 0.0;
+        load_in_slices(plan, LOOK, interrupt, &mut |live| {
+            let elapsed = live.elapsed.as_secs_f64();
+            let answered = live.total.counts.answered;
+            let is_over = elapsed >= TRIED || live.total.counts.scheduled >= REQUESTS as u64;
+            if live.elapsed > Duration::ZERO {
+                rate = answered as f64 / elapsed;
+            }
+            if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        if interrupt.signal().is_some() {
+            return Ok(None);
+        }
+        ramp.tried.push(Capacity { rate, connections, sent: 0 });
+    }
+    let sent = (ramp.tried.len() * REQUESTS) as u64;
+    Ok(ramp.best().map(|best| Capacity { sent, ..best }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::{Protocol, Target, Template, Wanted, Way};
+    use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
+
+    /// Goes up the ramp of a server whose rate is this function of the connections.
+    fn climb(rate: impl Fn(usize) -> f64) -> (Vec<usize>, Option<Capacity>) {
+        let mut ramp = Ramp::default();
+        while let Some(connections) = ramp.next() {
+            ramp.tried.push(Capacity { rate: rate(connections), connections, sent: 0 });
+        }
+        (ramp.tried.iter().map(|one| one.connections).collect(), ramp.best())
+    }
+
+    #[test]
+    fn more_connections_are_tried_as_long_as_they_help() {
+        // Four workers of 1 ms.
+        let (tried, best) = climb(|connections| 1000.0 * connections.min(4) as f64);
+        assert_eq!(tried, [1, 2, 4, 8]);
+        assert!((best.unwrap().rate - 4000.0).abs() < 1e-9);
+        let (tried, best) = climb(|connections| connections as f64);
+        assert_eq!((tried.last(), best.unwrap().connections), (Some(&256), 256));
+        // One that gets slower with more.
+        let (tried, best) = climb(|connections| 100.0 / connections as f64);
+        assert_eq!((tried, best.unwrap().connections), (vec![1, 2], 1));
+        assert_eq!(climb(|_| 0.0).1, None);
+    }
+
+    #[test]
+    fn a_server_answers_no_more_than_its_workers_can() {
+        let options = Options {
+            at: Listening::Tcp("127.0.0.1:0".parse().unwrap()),
+            service: ServiceTime::Fixed(0.02),
+            workers: 2,
+            stalls: None,
+            busy: Busy::Sleep,
+            answer_bytes: 2,
+            seed: 1,
+        };
+        let server = Server::start(&options).unwrap();
+        for protocol in [Protocol::Http1, Protocol::Http2] {
+            let target = Target::new(&server.url(), Way { protocol, ..Way::default() }).unwrap();
+            let plan = Plan {
+                requests: Template::new(&target, Wanted::default()).unwrap().into(),
+                target,
+                schedule: Schedule::of_times(Vec::new()),
+                highest_rate: 1.0,
+                time_limit: Duration::from_secs(10),
+                connections: 1,
+                streams: 1,
+                new_connections: false,
+                threads: 1,
+                pause: None,
+            };
+            let found = capacity(&plan, &Interrupt::new().unwrap()).unwrap().unwrap();
+            // Two of 20 ms are 100 in a second; a busy machine gives fewer.
+            assert!(found.rate > 0.0 && found.rate <= 101.0, "{found:?}");
+        }
+    }
+}
