@@ -458,8 +458,7 @@ fn the_demonstration_fits_a_screen() {
 fn an_archetype_is_a_share_of_what_the_server_can_do() {
     let env = env();
     let server = Server::start(&env, &["--service", "20ms", "--workers", "2"]);
-    let (document, _) =
-        loaded(&env, &server.url, &["--archetype", "latency", "--duration", "1s"]);
+    let (document, _) = loaded(&env, &server.url, &["--archetype", "latency", "--duration", "1s"]);
     let found = &document["terms"]["archetype"];
     assert_eq!(found["archetype"], "latency");
     // Two workers of 20 ms give 100 answers in a second at most, of which the load asks for 40 %.

@@ -79,6 +79,9 @@ pub enum TargetError {
     /// It has another scheme.
     #[error("`{0}` does not begin with http:// or https://")]
     Scheme(String),
+    /// It has a name or a password in it, which every document would have.
+    #[error("a URL with a name or a password in it would be in every document; use --user")]
+    Secret,
     /// There is no host in it.
     #[error("`{0}` names no host")]
     Host(String),
@@ -108,6 +111,9 @@ impl Target {
         };
         let host = uri.host().filter(|host| !host.is_empty());
         let host = host.ok_or_else(|| TargetError::Host(url.to_owned()))?;
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return Err(TargetError::Secret);
+        }
         // An address of IPv6 is in brackets in a URL.
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let tls = if is_tls { Some(Tls::new(host, protocol.in_tls(), &trusted)?) } else { None };
@@ -152,6 +158,8 @@ mod tests {
         assert!(error("ftp://x/").contains("http://"));
         assert!(error("/path").contains("http://"));
         assert!(error("http://a b/").contains("not a URL"));
+        let secret = error("http://name:s3cret@127.0.0.1/");
+        assert!(secret.contains("--user") && !secret.contains("s3cret"), "{secret}");
         let target = Target::new("http://127.0.0.1:8080/a?b", Way::default()).unwrap();
         assert!(matches!(target.place, Place::Tcp(address) if address.port() == 8080));
         let target = Target::new("http://[::1]/", Way::default()).unwrap();

@@ -61,7 +61,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum, conflicts_with_all = ["rate", "replay", "find", "scenario", "arrivals"])]
     archetype: Option<ArchetypeFlag>,
 
-    /// Length of the schedule: how long becalm sends requests [default: 10s]
+    /// Length of the schedule: how long becalm sends requests [default: 10s; 30s with
+    /// --archetype]
     #[arg(long, value_name = "TIME", value_parser = duration)]
     duration: Option<Duration>,
 
