@@ -148,12 +148,33 @@ impl GateResult {
         }
     }
 
+    /// Takes back what an unstable series says: whatever passes or is undecided is undecided for this reason.
+    pub fn unsettle(&mut self, because: GateReason) {
+        match self.outcome {
+            GateOutcome::Pass => self.doubt(because),
+            GateOutcome::Inconclusive => self.reason = because,
+            GateOutcome::Fail => {}
+        }
+    }
+
+    /// Says whether it is undecided because the series is unstable.
+    fn is_of_unstable(&self) -> bool {
+        let reason = match &self.reason {
+            GateReason::Doubted { because, .. } => because,
+            reason => reason,
+        };
+        matches!(reason, GateReason::Unstable { .. })
+    }
+
     /// Says what to do about it; nothing if all is well.
     fn advice(&self) -> Option<GateAdvice> {
         if self.outcome == GateOutcome::Pass {
             return None;
         }
         let (base, head, benchmark) = (self.base.clone(), self.head.clone(), self.of.full_name());
+        if self.is_of_unstable() {
+            return Some(GateAdvice::SteadyOrCompare { base, head });
+        }
         Some(match self.by {
             GateBy::Comparison if self.outcome == GateOutcome::Fail => {
                 GateAdvice::FindCommitOrAllow { base, head, benchmark }

@@ -8,6 +8,7 @@ use becalm_model::wire::{
 
 use crate::page::Page;
 use crate::quantity::{NBSP, Scale, count, signed_percent};
+use crate::states::say_states;
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -16,7 +17,8 @@ const MANY: usize = 100;
 const LISTED: usize = 30;
 
 /// Lists the changes: those of a history with where they are, those of one series by their index. Of more than a hundred
-/// it lists the worst, or those that `limit` says. The table may be `table_width` wide.
+/// it lists the worst, or those that `limit` says. Parts of a series that is unstable or on a trend are one line together.
+/// The table may be `table_width` wide.
 pub fn changes_text(
     document: &ChangesDocument,
     limit: Option<usize>,
@@ -24,19 +26,21 @@ pub fn changes_text(
     table_width: usize,
 ) -> String {
     let mut page = Page::with_tables(style, table_width);
-    let all = document.changes.len();
+    let changes: Vec<ChangePointDocument> =
+        document.changes.iter().filter(|change| change.part_of.is_none()).cloned().collect();
+    let all = changes.len();
     let listed = limit.unwrap_or(if all > MANY { LISTED } else { all }).min(all);
-    let worst = (listed < all).then(|| worst(&document.changes, listed));
-    let shown = worst.as_deref().unwrap_or(&document.changes);
+    let worst = (listed < all).then(|| worst(&changes, listed));
+    let shown = worst.as_deref().unwrap_or(&changes);
     let (confirmed, pending): (Vec<_>, Vec<_>) =
-        document.changes.iter().partition(|change| change.state == "confirmed");
-    if document.changes.iter().any(|change| change.history.is_some()) {
+        changes.iter().partition(|change| change.state == "confirmed");
+    if changes.iter().any(|change| change.history.is_some()) {
         page.table(&of_history(shown, style));
-    } else if !document.changes.is_empty() {
+    } else if !changes.is_empty() {
         page.table(&of_series(shown, style));
     }
     if listed < all {
-        page.say(&summary(&document.changes, listed));
+        page.say(&summary(&changes, listed));
     }
     let series = match document.series {
         0 => "There is no such series.".to_owned(),
@@ -50,6 +54,7 @@ pub fn changes_text(
             count(confirmed.len(), "change"),
             pending.len()
         ));
+        say_states(&mut page, &document.states, style);
         if !document.spreads.is_empty() {
             page.say(&spread_changes(&document.spreads));
             page.table(&spread_table(&document.spreads, style));

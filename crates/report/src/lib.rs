@@ -63,6 +63,7 @@ mod shared_axes;
 mod shown;
 mod single;
 mod single_brief;
+mod states;
 mod steady;
 mod strip;
 mod style;

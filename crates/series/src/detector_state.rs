@@ -3,24 +3,26 @@
 use std::fmt::Write as _;
 use std::str::FromStr;
 
-use becalm_stats::changes::{Change, Checkpoint, Correlation, Rules, SpreadChange};
+use becalm_stats::changes::{
+    Change, Changes, Checkpoint, Correlation, Rules, SpreadChange, State, StateKind,
+};
 use becalm_store::DetectorState;
 
 /// Version of the detector and of what it leaves: others begin anew.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
-/// The first word of a line about a change of spread.
+/// The first word of a line about a change of spread, and about a state.
 const SPREAD: &str = "spread";
+const UNSTABLE: &str = "unstable";
+const TREND: &str = "trend";
 
-/// What the detector leaves with a series: a line with where it stands, and one for each change; those of spread begin
-/// with a word.
+/// What the detector leaves with a series: a line with where it stands, and one for each change and each state; those of
+/// spread and the states begin with a word.
 pub(crate) struct Left {
     /// Where it stands.
     pub(crate) at: Checkpoint,
-    /// The changes of level that it confirmed.
-    pub(crate) confirmed: Vec<Change>,
-    /// The changes of spread that it confirmed.
-    pub(crate) spreads: Vec<SpreadChange>,
+    /// What it found; nothing of it is pending.
+    pub(crate) found: Changes,
 }
 
 impl Left {
@@ -31,7 +33,7 @@ impl Left {
             "{rules:?}\n{start} {seen} {:?} {:?} {:?}\n",
             past.products, past.squares, past.count
         );
-        for one in &self.confirmed {
+        for one in &self.found.confirmed {
             let _ = writeln!(
                 text,
                 "{} {} {} {} {:?} {:?} {:?} {:?}",
@@ -45,12 +47,20 @@ impl Left {
                 one.correlation
             );
         }
-        for one in &self.spreads {
+        for one in &self.found.spreads {
             let _ = writeln!(
                 text,
                 "{SPREAD} {} {} {} {} {:?} {:?} {:?}",
                 one.index, one.earliest, one.latest, one.seen, one.z, one.before, one.after
             );
+        }
+        for one in &self.found.states {
+            let State { start, end, seen, from, to, first, count, .. } = one;
+            let kind = match one.kind {
+                StateKind::Unstable => UNSTABLE,
+                StateKind::Trend => TREND,
+            };
+            let _ = writeln!(text, "{kind} {start} {end} {seen} {from:?} {to:?} {first} {count}");
         }
         DetectorState { version: VERSION, bytes: text.into_bytes() }
     }
@@ -63,14 +73,23 @@ impl Left {
             return None;
         }
         let at = checkpoint(lines.next()?)?;
-        let (of_spread, of_level): (Vec<&str>, Vec<&str>) =
-            lines.partition(|line| line.starts_with(SPREAD));
-        let confirmed: Option<Vec<Change>> = of_level.into_iter().map(change).collect();
-        let confirmed = confirmed.filter(|all| all.iter().all(|one| one.seen < at.seen))?;
-        let spreads: Option<Vec<SpreadChange>> = of_spread.into_iter().map(spread).collect();
-        let spreads = spreads.filter(|all| all.iter().all(|one| one.seen < at.seen))?;
-        let fits = at.start <= at.seen && at.seen <= points && at.needed() <= at.seen;
-        fits.then_some(Self { at, confirmed, spreads })
+        let mut found = Changes::default();
+        for line in lines {
+            match line.split_once(' ')?.0 {
+                SPREAD => found.spreads.push(spread(line)?),
+                UNSTABLE => found.states.push(self::state(line, StateKind::Unstable)?),
+                TREND => found.states.push(self::state(line, StateKind::Trend)?),
+                _ => found.confirmed.push(change(line)?),
+            }
+        }
+        let count = found.confirmed.len();
+        let seen = (found.confirmed.iter().map(|one| one.seen))
+            .chain(found.spreads.iter().map(|one| one.seen))
+            .chain(found.states.iter().map(|one| one.seen.max(one.end)));
+        let are_seen = seen.max().is_none_or(|last| last < at.seen);
+        let have_parts = found.states.iter().all(|one| one.parts().end <= count);
+        let is_whole = at.start <= at.seen && at.seen <= points && at.needed() <= at.seen;
+        (is_whole && are_seen && have_parts).then_some(Self { at, found })
     }
 }
 
@@ -111,6 +130,20 @@ fn spread(line: &str) -> Option<SpreadChange> {
         z: next(&mut words)?,
         before: next(&mut words)?,
         after: next(&mut words)?,
+    })
+}
+
+fn state(line: &str, kind: StateKind) -> Option<State> {
+    let mut words = line.split(' ').skip(1);
+    Some(State {
+        kind,
+        start: next(&mut words)?,
+        end: next(&mut words)?,
+        seen: next(&mut words)?,
+        from: next(&mut words)?,
+        to: next(&mut words)?,
+        first: next(&mut words)?,
+        count: next(&mut words)?,
     })
 }
 

@@ -2,8 +2,10 @@
 
 use becalm_model::Direction;
 use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
-use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument};
-use becalm_stats::changes::{Change, Shift};
+use becalm_model::wire::{
+    ChangeInHistoryDocument, ChangePointDocument, SeriesStateDocument, StateInHistoryDocument,
+};
+use becalm_stats::changes::{Change, Shift, State, StateKind};
 
 use crate::follow::{Followed, rose};
 
@@ -28,22 +30,75 @@ pub fn change_point(
         ratio_high: size.map(|size| size.high),
         state: state.to_owned(),
         kind: "change".to_owned(),
+        part_of: None,
         history: None,
     }
 }
 
-/// Makes a document of a change of a series in a history.
-pub fn change_in_history(
-    followed: &Followed,
-    change: &Change,
-    stored: &StoredChange,
-) -> ChangePointDocument {
+/// Returns the word for a state.
+pub fn state_word(kind: StateKind) -> &'static str {
+    match kind {
+        StateKind::Unstable => "unstable",
+        StateKind::Trend => "trend",
+    }
+}
+
+/// Makes a document of a state of a series of so many values, whose parts begin at these places, and whose place in a
+/// history and whose direction are not known.
+pub fn series_state(state: &State, values: usize, changes: Vec<usize>) -> SeriesStateDocument {
+    SeriesStateDocument {
+        state: state_word(state.kind).to_owned(),
+        kind: "change".to_owned(),
+        start: state.start,
+        end: state.end,
+        current: state.is_current(values),
+        from: state.from,
+        to: state.to,
+        ratio: (state.from > 0.0).then(|| state.to / state.from),
+        changes,
+        history: None,
+    }
+}
+
+/// Makes a document of a state of a series in a history.
+pub fn state_in_history(followed: &Followed, state: &State) -> SeriesStateDocument {
     let key = &followed.series.key;
-    let kind = if rose(change, stored) == (key.direction == Direction::Lower) {
-        "regression"
-    } else {
-        "improvement"
+    let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
+    let parts = &followed.changes[state.parts()];
+    let id = |stored: &StoredChange| ChangeId { series: followed.series.id, entry: stored.entry };
+    let places = parts.iter().map(|(change, _)| change.index).collect();
+    let kind = match state.kind {
+        StateKind::Unstable => "change",
+        StateKind::Trend => way(state.to > state.from, key.direction),
     };
+    let history = StateInHistoryDocument {
+        series: followed.series.id.0,
+        benchmark: key.benchmark.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit.to_string(),
+        parameters: key.parameters.iter().cloned().collect(),
+        branch: key.branch.clone(),
+        fingerprint: key.fingerprint.clone(),
+        entry: followed.points[state.start].entry.0,
+        commit: commit(state.start),
+        end_commit: commit(state.end),
+        changes: parts.iter().map(|(_, stored)| id(stored).to_string()).collect(),
+    };
+    let document = series_state(state, followed.points.len(), places);
+    SeriesStateDocument { kind: kind.to_owned(), history: Some(history), ..document }
+}
+
+/// Returns the word for a level that rose or fell.
+fn way(rose: bool, better: Direction) -> &'static str {
+    if rose == (better == Direction::Lower) { "regression" } else { "improvement" }
+}
+
+/// Makes a document of one of the changes of a series in a history.
+pub fn change_in_history(followed: &Followed, at: usize) -> ChangePointDocument {
+    let (change, stored) = &followed.changes[at];
+    let key = &followed.series.key;
+    let kind = way(rose(change, stored), key.direction);
+    let part_of = followed.state_of(at).map(|state| state_word(state.kind).to_owned());
     let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
     let review = stored.review.as_ref();
     let reason = review.and_then(|review| match &review.decision {
@@ -76,7 +131,7 @@ pub fn change_in_history(
         high: stored.ratio_high,
     });
     let point = change_point(change, stored.state, size);
-    ChangePointDocument { kind: kind.to_owned(), history: Some(history), ..point }
+    ChangePointDocument { kind: kind.to_owned(), part_of, history: Some(history), ..point }
 }
 
 fn review_word(stored: &StoredChange) -> &'static str {

@@ -11,7 +11,8 @@ use becalm_model::history::{
 };
 use becalm_model::wire::SuiteChanges;
 use becalm_stats::changes::{
-    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, SpreadChange, errors, sizes,
+    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, SpreadChange, State, StateKind,
+    errors, sizes, states,
 };
 use becalm_store::{DetectorState, Found, Moved, Snapshot, Store, StoreError};
 
@@ -59,10 +60,12 @@ pub struct Followed {
     pub series: Series,
     /// Its points, in time order.
     pub points: Vec<Point>,
-    /// Its changes of level.
+    /// Its changes of level: those confirmed, then what is pending.
     pub changes: Vec<(Change, StoredChange)>,
     /// Where it got noisier or quieter.
     pub spreads: Vec<SpreadChange>,
+    /// Where its level does not stay; the parts are among the changes.
+    pub states: Vec<State>,
     /// What was decided about levels at entries where no change is found.
     pub decided: Vec<(EntryId, Review)>,
 }
@@ -77,6 +80,23 @@ impl Followed {
         };
         let points = self.points.iter().enumerate();
         points.filter(move |(_, point)| is_accepted(point.entry)).map(|(place, _)| place)
+    }
+
+    /// Returns the state that one of the changes is a part of.
+    pub fn state_of(&self, change: usize) -> Option<&State> {
+        self.states.iter().find(|state| state.parts().contains(&change))
+    }
+
+    /// Returns the state in which the series is unstable now: it moved not long ago, and nowhere else since.
+    pub fn unstable(&self) -> Option<&State> {
+        let is_confirmed =
+            |(_, stored): &&(Change, StoredChange)| stored.state == ChangeState::Confirmed;
+        let confirmed = self.changes.iter().filter(is_confirmed).count();
+        self.states.last().filter(|state| {
+            state.kind == StateKind::Unstable
+                && state.is_current(self.points.len())
+                && state.parts().end == confirmed
+        })
     }
 }
 
@@ -140,7 +160,8 @@ pub fn follow_in(
             let detector = Some(left).filter(|_| is_whole);
             news.push(Found { series: series.id, changes, moved, detector });
         }
-        followed.push(Followed { series, points, changes, spreads: found.spreads, decided });
+        let Changes { spreads, states, .. } = found;
+        followed.push(Followed { series, points, changes, spreads, states, decided });
     }
     (followed, news)
 }
@@ -160,17 +181,16 @@ fn detect(
         Some(left) => {
             let seen = left.at.seen;
             let newest = &values[seen - left.at.needed()..seen];
-            let Left { confirmed, spreads, .. } = left;
-            let found = Changes { confirmed, spreads, pending: None };
-            (Detector::resume(rules, left.at, newest), found, seen)
+            (Detector::resume(rules, left.at, newest), left.found, seen)
         }
         None => (Detector::new(rules), Changes::default(), 0),
     };
     for point in &values[seen..] {
         found.take(detector.push(*point));
     }
-    let (confirmed, spreads) = (found.confirmed.clone(), found.spreads.clone());
-    let left = Left { at: detector.checkpoint(), confirmed, spreads };
+    let plain: Vec<f64> = points.iter().map(|point| point.value).collect();
+    found.states = states(&plain, &found.confirmed, seen, &found.states);
+    let left = Left { at: detector.checkpoint(), found: found.clone() };
     found.pending = detector.pending();
     (found, left.written(rules))
 }
@@ -345,6 +365,36 @@ mod tests {
             assert_eq!(found, detect(&all[..end], Rules::default(), None).0, "{end} points");
             state = Some(left);
         }
+    }
+
+    #[test]
+    fn what_was_confirmed_becomes_a_part_of_the_state_and_stays_as_it_was() {
+        let level = |i: usize| if i >= 100 && (i - 100) / 25 % 2 == 0 { 110.0 } else { 100.0 };
+        let values: Vec<f64> = (0..260).map(|i| noise(i) + level(i)).collect();
+        let all = points(&values);
+        let (mut state, mut known) = (None, Vec::<StoredChange>::new());
+        let mut parts = 0;
+        for end in (110..=260).step_by(10) {
+            let points = &all[..end];
+            let (found, left) = detect(points, Rules::default(), state.as_ref());
+            assert_eq!(found, detect(points, Rules::default(), None).0, "{end} points");
+            let (now, _) = stored(points, &found, &known, &[], end as f64);
+            for before in known.iter().filter(|one| one.state == ChangeState::Confirmed) {
+                let same = now.iter().find(|(_, one)| one.entry == before.entry);
+                let (_, same) = same.expect("it is not withdrawn");
+                assert_eq!((same.state, same.first_seen), (before.state, before.first_seen));
+            }
+            let are_parts = found.states.iter().map(|one| one.count).sum();
+            assert!(parts <= are_parts, "{end} points");
+            parts = are_parts;
+            known = now.into_iter().map(|(_, one)| one).collect();
+            state = Some(left);
+        }
+        let (found, _) = detect(&all, Rules::default(), state.as_ref());
+        let [one] = &found.states[..] else { panic!("{:?}", found.states) };
+        assert_eq!((one.kind, one.start, one.first), (StateKind::Unstable, 100, 0));
+        assert_eq!((one.count, parts), (found.confirmed.len(), parts));
+        assert!(parts >= 3, "{parts}");
     }
 
     #[test]

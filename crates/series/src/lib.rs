@@ -25,7 +25,7 @@ pub use becalm_store::{
     SETTINGS, SPLIT, SeriesFilter, Snapshot, Stamp, Store, StoreError, Token, fact, open,
 };
 pub use cut_off::{CutOff, cut_off};
-pub use documents::{change_in_history, change_point};
+pub use documents::{change_in_history, change_point, series_state, state_in_history, state_word};
 pub use entry::{Checkout, EntryPlace, EntryTerms, entry_at, new_entry};
 pub use follow::{
     ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, follow_in, placed, rose,

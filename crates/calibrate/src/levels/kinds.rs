@@ -9,6 +9,8 @@ pub struct Kind {
     pub name: &'static str,
     /// Largest share of series with a confirmed change of level that is asked for, at each of [`super::LENGTHS`].
     pub most: [f64; 3],
+    /// Whether its level does not stay, so that `unstable` or a trend is a right answer.
+    pub is_restless: bool,
     /// Draws so many values around 0.
     draw: fn(&mut Rng, usize) -> Vec<f64>,
 }
@@ -24,7 +26,15 @@ const FEW: [f64; 3] = [0.05; 3];
 const SOME: [f64; 3] = [0.1; 3];
 
 const fn kind(name: &'static str, most: [f64; 3], draw: fn(&mut Rng, usize) -> Vec<f64>) -> Kind {
-    Kind { name, most, draw }
+    Kind { name, most, is_restless: false, draw }
+}
+
+const fn restless(
+    name: &'static str,
+    most: [f64; 3],
+    draw: fn(&mut Rng, usize) -> Vec<f64>,
+) -> Kind {
+    Kind { name, most, is_restless: true, draw }
 }
 
 /// Independent, normal, deviation 1.
@@ -58,8 +68,8 @@ pub const KINDS: [Kind; 18] = [
         let spread = |i: usize| (0.8 * (i as f64 / 20.0 + phase).sin()).exp();
         (0..n).map(|i| spread(i) * rng.normal()).collect()
     }),
-    kind("AR(1) 0.9", SOME, |rng, n| correlated(rng, n, 0.9)),
-    kind("two moods, 2 apart, for 15", SOME, |rng, n| {
+    restless("AR(1) 0.9", SOME, |rng, n| correlated(rng, n, 0.9)),
+    restless("two moods, 2 apart, for 15", SOME, |rng, n| {
         let mut upper = rng.coin();
         let each = |_| {
             upper ^= rng.uniform() < 1.0 / 15.0;
@@ -67,7 +77,7 @@ pub const KINDS: [Kind; 18] = [
         };
         (0..n).map(each).collect()
     }),
-    kind("walk of 0.05", [0.05, 0.1, 0.15], |rng, n| {
+    restless("walk of 0.05", [0.05, 0.1, 0.15], |rng, n| {
         let mut level = 0.0;
         let each = |_| {
             level += 0.05 * rng.normal();

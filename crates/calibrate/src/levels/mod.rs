@@ -3,16 +3,18 @@
 //! [`KINDS`] are series whose level never changes, [`STEPS`] those in which it does once. Each is drawn anew from a
 //! seed; the detector reads them as `becalm changes` does.
 
+mod courses;
 mod kinds;
 mod steps;
 mod table;
 
 use becalm_stats::Rng;
-use becalm_stats::changes::{Rules, detect};
+use becalm_stats::changes::{Change, Rules, detect};
 
+pub use courses::{COURSES, Course, Courses, courses};
 pub use kinds::{KINDS, Kind, correlated, each, spiky};
 pub use steps::{STEPS, Step};
-pub use table::{alarms_table, found_table, levels_markdown};
+pub use table::{alarms_table, courses_table, found_table, levels_markdown};
 
 /// Lengths of series whose level never changes.
 pub const LENGTHS: [usize; 3] = [50, 200, 500];
@@ -25,8 +27,12 @@ const ABOUT: usize = 20;
 pub struct Alarms {
     /// How many series there were.
     pub series: u32,
-    /// How many of them had a confirmed change of level.
+    /// How many of them had a confirmed change of level; of restless kinds one that is no part of a state in the end.
     pub alarmed: u32,
+    /// How many of them ever had one.
+    pub ever: u32,
+    /// How many of them were unstable or on a trend.
+    pub restless: u32,
     /// How many of them had a confirmed change of spread.
     pub spread: u32,
 }
@@ -38,7 +44,11 @@ pub fn alarms(kind: &Kind, n: usize, count: u32, seed: u64) -> Alarms {
     for _ in 0..count {
         let found = detect(kind.draw(&mut rng, n), Rules::default());
         alarms.spread += u32::from(!found.spreads.is_empty());
-        alarms.alarmed += u32::from(!found.confirmed.is_empty());
+        let all = 0..found.confirmed.len();
+        let is_wrong = |at: usize| !kind.is_restless || found.state_of(at).is_none();
+        alarms.alarmed += u32::from(all.clone().any(is_wrong));
+        alarms.ever += u32::from(!all.is_empty());
+        alarms.restless += u32::from(!found.states.is_empty());
     }
     alarms
 }
@@ -48,7 +58,7 @@ pub fn alarms(kind: &Kind, n: usize, count: u32, seed: u64) -> Alarms {
 pub struct FoundSteps {
     /// How many series there were.
     pub series: u32,
-    /// For each change that was found, how many values after the first of the new level were read before it was
+    /// For each change that was found and is no part of a state, how many values after the first of the new level were read before it was
     /// confirmed; in ascending order.
     pub delays: Vec<usize>,
     /// How many of the changes were found within 20 values of where they are.
@@ -79,11 +89,15 @@ pub fn found(step: &Step, count: u32, seed: u64) -> FoundSteps {
     let mut rng = Rng::new(seed);
     let mut steps = FoundSteps { series: count, ..FoundSteps::default() };
     for _ in 0..count {
-        let found = detect(step.draw(&mut rng), Rules::default()).confirmed;
-        let near = found.iter().find(|one| one.index.abs_diff(step.before) <= step.near);
+        let found = detect(step.draw(&mut rng), Rules::default());
+        let alone =
+            found.confirmed.iter().enumerate().filter(|(at, _)| found.state_of(*at).is_none());
+        let alone: Vec<&Change> = alone.map(|(_, one)| one).collect();
+        let near = alone.iter().find(|one| one.index.abs_diff(step.before) <= step.near);
         steps.delays.extend(near.map(|one| one.seen.saturating_sub(step.before)));
-        steps.about += u32::from(found.iter().any(|one| one.index.abs_diff(step.before) <= ABOUT));
-        steps.others += u32::try_from(found.len()).unwrap_or(u32::MAX) - u32::from(near.is_some());
+        steps.about += u32::from(alone.iter().any(|one| one.index.abs_diff(step.before) <= ABOUT));
+        let all = u32::try_from(found.confirmed.len()).unwrap_or(u32::MAX);
+        steps.others += all - u32::from(near.is_some());
     }
     steps.delays.sort_unstable();
     steps

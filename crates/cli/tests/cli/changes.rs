@@ -226,3 +226,59 @@ fn a_series_of_a_file_is_read_where_the_environment_names_a_history() {
     let none = env.run(["changes"]).exits_with(4);
     assert!(none.stderr.contains("history.db"), "an empty variable is none: {}", none.stderr);
 }
+
+/// Two levels, between which a series goes back and forth from value 60 on.
+fn restless(i: usize) -> f64 {
+    noise(i) + if i >= 60 && (i - 60) / 20 % 2 == 0 { 115.0 } else { 100.0 }
+}
+
+#[test]
+fn a_series_that_goes_back_and_forth_is_unstable_and_keeps_its_changes() {
+    let env = env();
+    env.write("s.txt", series((0..130).map(restless)));
+    let found = changes(&env, &["--series", "s.txt"]);
+    let state = &found["states"][0];
+    assert_eq!((&state["state"], &state["start"]), (&"unstable".into(), &60.into()), "{found}");
+    assert_eq!((&state["current"], &state["history"]), (&true.into(), &Value::Null), "{found}");
+    let parts = state["changes"].as_array().unwrap().len();
+    assert!(parts >= 3, "{found}");
+    assert_eq!(found["changes"].as_array().unwrap().len(), parts, "{found}");
+    assert!(found["changes"].as_array().unwrap().iter().all(|one| one["part_of"] == "unstable"));
+    let text = env.run(["changes", "--series", "s.txt"]).exits_with(0).stdout;
+    assert!(text.contains("1 series: 0 changes confirmed, 0 pending."), "{text}");
+    assert!(text.contains("The level of 1 series does not stay; "), "{text}");
+    assert!(text.replace('\n', " ").contains("Look at the machine with `becalm check`"), "{text}");
+}
+
+#[test]
+fn what_was_confirmed_stays_when_its_series_turns_unstable() {
+    let env = env();
+    let table = |runs: std::ops::Range<usize>| {
+        let mut table = "time,commit,latency\n".to_owned();
+        for i in runs {
+            let _ = writeln!(table, "{},c{i:03},{}", 1_700_000_000 + 3600 * i, restless(i));
+        }
+        table
+    };
+    env.write("a.csv", table(0..75));
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let before = changes(&env, &[]);
+    let first = &before["changes"][0];
+    let id = first["history"]["id"].as_str().unwrap();
+    assert_eq!((&first["state"], &first["part_of"]), (&"confirmed".into(), &Value::Null));
+    let acknowledge = ["changes", "acknowledge", id, "--reason", "known", "--by", "ada"];
+    let _ = env.run(acknowledge).exits_with(0);
+    env.write("b.csv", table(75..130));
+    let _ = env.run(["history", "add", "b.csv"]).exits_with(0);
+    let after = changes(&env, &[]);
+    let same = &after["changes"][0];
+    assert_eq!(same["part_of"], "unstable", "{after}");
+    for field in ["id", "entry", "first_seen", "commit", "after_commit"] {
+        assert_eq!(same["history"][field], first["history"][field], "{field}: {after}");
+    }
+    assert_eq!(same["history"]["reason"], "known");
+    let state = &after["states"][0]["history"];
+    assert_eq!((&state["commit"], &state["changes"][0]), (&"c060".into(), &id.into()), "{after}");
+    let text = env.run(["changes"]).exits_with(0).stdout;
+    assert!(text.contains("unstable  c060") && !text.contains("regression"), "{text}");
+}

@@ -517,3 +517,29 @@ fn a_change_that_was_dismissed_begins_no_level() {
     let found = gate(&env, &["--margin", "10%", "new.csv"], 0);
     assert_eq!(found["results"][0]["earlier"], 66, "{found}");
 }
+
+#[test]
+fn a_gate_cannot_decide_about_an_unstable_series_and_says_so() {
+    let env = env();
+    add(&env, 0..130, |i| if i >= 60 && (i - 60) / 20 % 2 == 0 { 115.0 } else { 100.0 });
+    let found = gate(&env, &["--margin", "5%"], 3);
+    let result = &found["results"][0];
+    assert_eq!((&result["verdict"], &result["by"]), (&"inconclusive".into(), &"change".into()));
+    assert_eq!(
+        (&result["reason"]["kind"], &result["reason"]["since"]),
+        (&"unstable".into(), &"c060".into()),
+        "{found}"
+    );
+    let text = env.run(["gate", "--margin", "5%"]).exits_with(3).stdout.replace('\n', " ");
+    assert!(text.contains("the series is unstable since c060"), "{text}");
+    assert!(text.contains("Look for the reason with `becalm check`"), "{text}");
+    // All of it is within a wider margin.
+    let _ = gate(&env, &["--margin", "30%"], 0);
+    // Nor about a value between its levels, but about one that is beyond both.
+    new(&env, 101.0);
+    let found = gate(&env, &["--margin", "5%", "new.csv"], 3);
+    let text = found["results"][0]["reason"]["text"].as_str().unwrap();
+    assert!(text.contains("the series is unstable since c060"), "{found}");
+    new(&env, 190.0);
+    let _ = gate(&env, &["--margin", "5%", "new.csv"], 1);
+}

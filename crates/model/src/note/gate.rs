@@ -221,6 +221,15 @@ pub enum GateReason {
         /// How many runs of the last value would decide, about; `null` if runs of one value cannot.
         runs: Option<u64>,
     },
+    /// The level of the series does not stay, so that no value is of a level.
+    Unstable {
+        /// Its levels differ by this share at most.
+        range: Option<f64>,
+        /// The first commit from which on it is so, if it is known.
+        since: Option<String>,
+        /// The first entry from which on it is so.
+        entry: i64,
+    },
     /// Runs were cut off at the timeout.
     CutOff {
         /// How many measured runs.
@@ -293,6 +302,13 @@ pub enum GateAdvice {
     },
     /// Compare both sides interleaved.
     Compare {
+        /// The last commit of the history.
+        base: Option<String>,
+        /// The commit that was judged.
+        head: Option<String>,
+    },
+    /// Find out why a series is unstable, or compare.
+    SteadyOrCompare {
         /// The last commit of the history.
         base: Option<String>,
         /// The commit that was judged.

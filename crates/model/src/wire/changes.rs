@@ -23,6 +23,62 @@ pub struct ChangesDocument {
     /// fails because of one, and there is nothing to decide about it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spreads: Vec<SpreadChangeDocument>,
+    /// Where the level of a series does not stay, by series and index. Some of the changes are parts of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<SeriesStateDocument>,
+}
+
+/// A stretch of a series whose level does not stay. Changes that were confirmed in it are parts of it: they keep their
+/// places and what was decided about them, and no gate fails because of parts of an unstable series.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesStateDocument {
+    /// `unstable`: it goes back and forth between levels, or wanders. `trend`: it moves slowly from one level to another.
+    pub state: String,
+    /// Of a trend in a history `regression` or `improvement`; otherwise `change`.
+    pub kind: String,
+    /// First value that is of it, counted from 0 in its series.
+    pub start: usize,
+    /// Last value that is known to be of it.
+    pub end: usize,
+    /// Whether it is so still; it is over when the level has stayed for 100 values.
+    pub current: bool,
+    /// Of a trend the level before; of an unstable series the lowest level.
+    pub from: f64,
+    /// Of a trend the level after, as far as it was seen; of an unstable series the highest level.
+    pub to: f64,
+    /// `to` over `from`; `null` where `from` is not above 0.
+    pub ratio: Option<f64>,
+    /// The first value of each change that is a part of it, counted from 0 in its series.
+    pub changes: Vec<usize>,
+    /// Where it is in a history; `null` for a series from a file.
+    pub history: Option<StateInHistoryDocument>,
+}
+
+/// Where a stretch whose level does not stay is in a history.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateInHistoryDocument {
+    /// Number of the series.
+    pub series: i64,
+    /// The benchmark.
+    pub benchmark: String,
+    /// The metric.
+    pub metric: String,
+    /// Unit of the levels.
+    pub unit: String,
+    /// Parameters of the benchmark.
+    pub parameters: BTreeMap<String, String>,
+    /// The branch.
+    pub branch: String,
+    /// The machine, as far as it splits series.
+    pub fingerprint: String,
+    /// First entry that is of it.
+    pub entry: i64,
+    /// Its commit; `null` if it is unknown.
+    pub commit: Option<String>,
+    /// The commit of the last value that is known to be of it.
+    pub end_commit: Option<String>,
+    /// The ids of its parts. To acknowledge the last part of a trend is to accept the level to which it led.
+    pub changes: Vec<String>,
 }
 
 /// One change of spread.
@@ -103,6 +159,9 @@ pub struct ChangePointDocument {
     pub state: String,
     /// `regression`, `improvement`, or `change` where nobody knows which way is better.
     pub kind: String,
+    /// `unstable` or `trend` if it is a part of such a stretch of its series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part_of: Option<String>,
     /// Where it is in a history; `null` for a series from a file.
     pub history: Option<ChangeInHistoryDocument>,
 }

@@ -49,8 +49,8 @@ pub use bisect::{
 };
 pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
 pub use changes::{
-    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, SpreadChangeDocument,
-    SpreadInHistoryDocument, TooFewValues,
+    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, SeriesStateDocument,
+    SpreadChangeDocument, SpreadInHistoryDocument, StateInHistoryDocument, TooFewValues,
 };
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument};
+use super::{
+    ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument, SeriesStateDocument,
+};
 
 /// Which part of a long list this is. Pages count from 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -38,7 +40,11 @@ pub struct WebChangesDocument {
     /// How many entries the history has.
     pub entries: usize,
     /// Confirmed changes first, then pending ones; within both, those first whose interval excludes the largest change.
+    /// Parts of an unstable series are not among them, nor in `counts`.
     pub changes: Vec<WebChangeDocument>,
+    /// Series of this branch, or of all, that are unstable or on a trend now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<SeriesStateDocument>,
 }
 
 /// How many changes there are by state.
@@ -95,6 +101,9 @@ pub struct WebSeriesDocument {
     pub levels: Vec<WebLevelDocument>,
     /// The changes of the whole series, in time order.
     pub changes: Vec<WebChangeDocument>,
+    /// Where its level does not stay, in time order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub states: Vec<SeriesStateDocument>,
     /// The whole series in columns of equal numbers of points: smallest and largest value of each. Empty if the points are
     /// all here.
     pub overview: Vec<[f64; 2]>,

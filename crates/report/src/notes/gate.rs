@@ -148,6 +148,15 @@ pub(crate) fn reason(reason: &GateReason) -> String {
         R::Unresolved { at_most, newest, values, runs } => {
             unresolved(*at_most, *newest, *values, *runs)
         }
+        R::Unstable { range, since, entry } => {
+            let since = since
+                .as_deref()
+                .map_or_else(|| format!("entry {entry}"), |id| short_commit(id).to_owned());
+            let by = range.map_or(String::new(), |range| {
+                format!(": its levels differ by up to {}", percent(range))
+            });
+            format!("the series is unstable since {since}{by}")
+        }
         R::CutOff { runs, of } => cut_off(*runs, *of),
         R::BrokenOff => "the measurement was interrupted".to_owned(),
         R::Doubted { reason: passes, because } => {
@@ -235,6 +244,10 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
         A::Compare { base, head } => {
             format!("Confirm it with {}, which measures both sides in turns.", both(base, head))
         }
+        A::SteadyOrCompare { base, head } => format!(
+            "Look for the reason with `becalm check` and `becalm hist`, or decide now with {}, which needs no history.",
+            both(base, head)
+        ),
         A::FitLimit { benchmark } => {
             format!("Make {benchmark} fit its limit, or change the limit in becalm.toml.")
         }

@@ -79,6 +79,11 @@ fn article(
     } else {
         ""
     };
+    let part = match one.part_of.as_deref() {
+        Some("unstable") => " <span class=\"tag\">part of an unstable stretch</span>",
+        Some("trend") => " <span class=\"tag\">part of a trend</span>",
+        _ => "",
+    };
     let words = format!("{word} {estimate}: values around the change");
     let sized = if interval.is_empty() {
         String::new()
@@ -87,7 +92,7 @@ fn article(
     };
     let mut out = format!(
         "<article class=\"change {class}\" id=\"{}\">\n<div class=\"title\"><h2>{title}</h2>\n\
-         <p><strong class=\"{class}\"><span aria-hidden=\"true\">{sign}</span> {word} {estimate}</strong>{sized}{pending}</p>\n\
+         <p><strong class=\"{class}\"><span aria-hidden=\"true\">{sign}</span> {word} {estimate}</strong>{sized}{pending}{part}</p>\n\
          <p>from {before} to {after}</p></div>\n{}\n",
         anchor(place),
         spark(&change.trend, Some(change.trend_at), &words),

@@ -7,6 +7,7 @@ use becalm_model::wire::{WebChangeCounts, WebChangesDocument};
 use super::change::listed;
 use super::frame::{Section, name, page, parts};
 use super::links::{At, Links, Site};
+use super::states::states;
 use crate::quantity::{count, percent};
 
 const STATES: [(&str, &str); 4] = [
@@ -52,6 +53,7 @@ pub fn web_changes(document: &WebChangesDocument, site: &Site) -> String {
     out.push_str("</nav>\n");
     out.push_str(&branches(document, &links));
     out.push_str(&precision(acknowledged, dismissed));
+    out.push_str(&states(&document.states, Some(&links)));
     for change in &document.changes {
         out.push_str(&listed(change, &links));
     }

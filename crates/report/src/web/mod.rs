@@ -17,6 +17,7 @@ mod message;
 mod picture;
 mod series;
 mod spark;
+mod states;
 mod suites;
 #[cfg(test)]
 mod tests;

@@ -11,6 +11,7 @@ use super::frame::{Section, inline_definitions, name, page, parts, table, unit};
 use super::links::{At, Links, Site};
 use super::machine;
 use super::picture;
+use super::states::states;
 use crate::escape;
 use crate::moment::utc;
 use crate::quantity::Scale;
@@ -55,6 +56,7 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
         out.push_str("<h2>Changes</h2>\n<p>None: the level has not changed.</p>\n");
     } else {
         out.push_str("<h2>Changes</h2>\n");
+        out.push_str(&states(&document.states, None));
         for change in document.changes.iter().rev() {
             out.push_str(&of_series(change, &links));
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use becalm_model::history::{Decision, Review};
 use becalm_model::wire::{
     ChangeInHistoryDocument, ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument,
+    SeriesStateDocument, StateInHistoryDocument,
     WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
     WebChangesDocument, WebChoiceDocument, WebCompareCounts, WebCompareDocument,
     WebComparisonDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
@@ -74,6 +75,7 @@ fn change(text: &str, review: &str) -> WebChangeDocument {
             ratio_high: Some(1.31),
             state: "confirmed".to_owned(),
             kind: "regression".to_owned(),
+            part_of: None,
             history: Some(place),
         },
         at_least: Some(0.24),
@@ -83,6 +85,34 @@ fn change(text: &str, review: &str) -> WebChangeDocument {
         trend_at: 3,
         machine: machine(text),
         command: Some(vec![text.to_owned(), text.to_owned()]),
+    }
+}
+
+/// An unstable series in which all texts are this one.
+fn state(text: &str) -> SeriesStateDocument {
+    let place = StateInHistoryDocument {
+        series: 3,
+        benchmark: text.to_owned(),
+        metric: text.to_owned(),
+        unit: text.to_owned(),
+        parameters: BTreeMap::from([(text.to_owned(), text.to_owned())]),
+        branch: text.to_owned(),
+        commit: Some(text.to_owned()),
+        end_commit: Some(text.to_owned()),
+        changes: vec!["3@16".to_owned(), "3@20".to_owned()],
+        ..StateInHistoryDocument::default()
+    };
+    SeriesStateDocument {
+        state: "unstable".to_owned(),
+        kind: "change".to_owned(),
+        start: 3,
+        end: 9,
+        current: false,
+        from: 1.0,
+        to: 1.3,
+        ratio: Some(1.3),
+        changes: vec![3, 7],
+        history: Some(place),
     }
 }
 
@@ -96,6 +126,7 @@ fn changes(text: &str) -> WebChangesDocument {
         series: 5,
         entries: 30,
         changes: vec![change(text, "open"), change(text, "dismissed")],
+        states: vec![state(text)],
         ..WebChangesDocument::default()
     }
 }
@@ -336,6 +367,7 @@ fn texts_without_end_do_not_make_pages_without_end() {
 fn an_ordinary_front_page() {
     let mut document = changes("main");
     document.branch = None;
+    document.states.clear();
     for change in &mut document.changes {
         change.command = Some(["./sort", "-n", "big file"].map(str::to_owned).into());
         change.machine = machine("A processor");
@@ -374,6 +406,26 @@ fn what_is_read_and_what_is_drawn_are_the_same_points() {
         published.contains("href=\"../record/16.html\"")
             && published.contains("href=\"../entry/15.html\"")
     );
+}
+
+#[test]
+fn a_series_that_does_not_stay_is_above_the_changes() {
+    let page = web_changes(&changes("main"), &site("a history"));
+    let (above, _) = page.split_once("<article").unwrap();
+    let unstable = "<strong>unstable</strong> since <code>main</code> up to <code>main</code>";
+    assert!(above.contains(unstable) && above.contains("href=\"series/3"), "{above}");
+    let trend = SeriesStateDocument {
+        state: "trend".to_owned(),
+        kind: "regression".to_owned(),
+        current: true,
+        ..state("main")
+    };
+    let page = web_series(
+        &WebSeriesDocument { states: vec![trend], ..series("main") },
+        &site("a history"),
+    );
+    assert!(page.contains("<strong>trend for the worse</strong> since <code>main</code>: from"));
+    assert!(page.contains("+30.0\u{a0}% (2\u{a0}changes)"), "{page}");
 }
 
 #[test]

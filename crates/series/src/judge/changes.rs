@@ -7,12 +7,12 @@ use becalm_model::history::{ChangeId, ChangeState, Decision, Point, Review, Stor
 use becalm_model::wire::{SuiteGateChanges, read_document};
 use becalm_model::{GateNote, GateReason, RatioInterval};
 use becalm_stats::center::median_of;
-use becalm_stats::changes::{Shift, shift};
+use becalm_stats::changes::{Shift, State, shift};
 use becalm_store::{EntryFilter, SeriesFilter, Store};
 
 use super::accepted::{Accepted, CONFIDENCE, REACH};
 use super::comparison::{Extent, Loss, Worse};
-use super::history::doubt;
+use super::history::{doubt, why_unstable};
 use super::rules::Rules;
 use super::{Findings, GateError, GateTerms, judge_by_limits, named};
 use crate::cut_off::{CutOff, cut_off};
@@ -128,7 +128,10 @@ fn judge_one(
     // Without a margin any change that was found is one.
     let margin = rule.margin.unwrap_or(0.0);
     let mut pending_passes = false;
-    if rule.changes != SuiteGateChanges::None {
+    let unstable = followed.unstable().filter(|_| rule.changes != SuiteGateChanges::None);
+    if let Some(state) = unstable {
+        findings.results.push(judged_unstable(followed, state, margin, &of));
+    } else if rule.changes != SuiteGateChanges::None {
         if let Some(at) = accepted.open {
             let (_, stored) = &followed.changes[at];
             let size = still(followed, &accepted, at).unwrap_or_else(|| Size::of(stored));
@@ -204,6 +207,25 @@ fn still(followed: &Followed, accepted: &Accepted, open: usize) -> Option<Size> 
         after: median_of(&mut after),
         ratio: RatioInterval { estimate: ratio, low, high },
     })
+}
+
+/// Judges a series that is unstable: it passes if its levels are all within the margin of each other.
+fn judged_unstable(followed: &Followed, state: &State, margin: f64, of: &GateSeries) -> GateResult {
+    let reason = why_unstable(followed, state);
+    let is_within =
+        matches!(reason, GateReason::Unstable { range: Some(range), .. } if range <= margin);
+    let outcome = if is_within { GateOutcome::Pass } else { GateOutcome::Inconclusive };
+    let parts = &followed.changes[state.parts()];
+    let entry = parts.last().map_or(followed.points[state.end].entry, |(_, last)| last.entry);
+    let id = ChangeId { series: followed.series.id, entry };
+    let last = followed.points.last();
+    let head = last.and_then(|last| last.commit.as_deref().map(str::to_owned));
+    GateResult {
+        value: last.map(|last| last.value),
+        margin: Some(margin),
+        head,
+        ..GateResult::new(of.clone(), GateBy::Change(id), outcome, reason)
+    }
 }
 
 /// Judges a change by the size that it has now.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::{ChangeId, Entry, EntryId, Point, SeriesId, SeriesKey};
 use becalm_model::{GateReason, Record, Unit, metric};
+use becalm_stats::changes::State;
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, StoreError, fingerprint};
@@ -48,6 +49,8 @@ struct KnownSeries {
     accepted: usize,
     /// The entry that is judged, if the history has it.
     itself: Option<EntryId>,
+    /// Why no value passes, if the series is unstable: then all values since count as one level.
+    unstable: Option<GateReason>,
 }
 
 impl KnownSeries {
@@ -118,6 +121,9 @@ pub fn judge_by_history(
         let (entry, commit) = known.first_of(newest, head.as_ref());
         if let GateReason::StillWorse { since, .. } = &mut result.reason {
             *since = commit;
+        }
+        if let Some(reason) = &known.unstable {
+            result.unsettle(reason.clone());
         }
         if result.outcome == GateOutcome::Fail {
             let id = known.id.zip(entry);
@@ -230,12 +236,15 @@ impl Known {
         let first = last.map_or(0, |last| points.len().saturating_sub(last));
         let accepted = Accepted::of(followed, first);
         // What is exact is compared with the last value that passed: its changes are of no use.
-        let apart = if point.exact { None } else { accepted.apart(followed) };
+        let unstable = if point.exact { None } else { followed.unstable() };
+        let apart = accepted.apart(followed).filter(|_| !point.exact && unstable.is_none());
         let begin = accepted.indices().next().unwrap_or(0);
         let mut before: Vec<usize> = accepted.before.iter().cloned().flatten().collect();
         before.drain(..before.len().saturating_sub(REACH));
         let accepted: Vec<usize> = if point.exact {
             (begin..points.len()).collect()
+        } else if let Some(state) = unstable {
+            (state.start..points.len()).collect()
         } else {
             accepted.indices().filter(|at| apart.is_none_or(|apart| *at < apart)).collect()
         };
@@ -260,6 +269,7 @@ impl Known {
             places: accepted_counts.iter().chain(&apart_counts).chain(&own).map(place).collect(),
             accepted: accepted_counts.len(),
             itself,
+            unstable: unstable.map(|state| why_unstable(followed, state)),
             history: History {
                 accepted: values(&accepted_counts),
                 before: values(&counts(&before, &is_earlier)),
@@ -267,6 +277,16 @@ impl Known {
                 own: values(&own),
             },
         }
+    }
+}
+
+/// Says why nothing can be decided about a series.
+pub(super) fn why_unstable(followed: &Followed, state: &State) -> GateReason {
+    let point = &followed.points[state.start];
+    GateReason::Unstable {
+        range: (state.from > 0.0).then(|| state.to / state.from - 1.0),
+        since: point.commit.as_deref().map(str::to_owned),
+        entry: point.entry.0,
     }
 }
 

@@ -4,8 +4,7 @@ use super::correlation::Correlation;
 use super::judge::{COARSE_DISCOUNT, Judgement, judge, young_discount};
 use super::locate::{locate, unripe};
 use super::pool::Pool;
-use super::split::clipped;
-use super::wander::{LONGEST, beyond_wandering};
+use super::wander::{LONGEST, beyond_wandering, prepared};
 use super::window::{self, Window};
 use super::{Point, Rules, SHORTEST, SpreadChange, spread};
 
@@ -30,9 +29,8 @@ const WORTH_TRYING: usize = 3;
 /// How much nearer the boundary is against noise that wanders: what is weighed by how likely it is needs less.
 const WANDERING_DISCOUNT: f64 = 0.25;
 
-/// Deviations from the middle of so many values at which they are clipped.
+/// Deviations from the middle of their neighbours at which values are clipped.
 const FARTHEST: f64 = 3.5;
-const CLIPPED_AT_ONCE: usize = 50;
 
 /// What is added to the boundary for a change of spread.
 const SPREAD_SURCHARGE: f64 = 0.5;
@@ -260,13 +258,18 @@ impl Detector {
             return None;
         }
         let least = PENDING * self.rules.boundary();
-        let (split, judged) = self
+        let mut found: Vec<(usize, Judgement)> = self
             .window
             .suspects(PENDING_SHORTEST)
             .filter_map(|split| Some((split, self.judge(split, least)?)))
             .filter(|(_, judged)| self.matters(judged))
-            .max_by(|a, b| a.1.z.abs().total_cmp(&b.1.z.abs()))?;
-        Some(self.change(split, split, split, &judged))
+            .collect();
+        found.sort_by(|a, b| b.1.z.abs().total_cmp(&a.1.z.abs()));
+        found.into_iter().take(WORTH_TRYING).find_map(|(split, judged)| {
+            let judged = self.against_wandering(split, judged);
+            let is_pending = judged.z.abs() >= least;
+            is_pending.then(|| self.change(split, split, split, &judged))
+        })
     }
 
     fn confirmed(&self) -> Option<(usize, Judgement)> {
@@ -291,13 +294,7 @@ impl Detector {
         }
         let level = &self.level[self.level.len().saturating_sub(LONGEST)..];
         let (before, after) = level.split_at(level.len() - (self.window.len() - split));
-        let reach = FARTHEST * judged.scale;
-        let mut values = Vec::with_capacity(level.len());
-        for side in [before, after] {
-            for some in side.rchunks(CLIPPED_AT_ONCE).rev() {
-                values.extend(clipped(some, reach).map(|value| value - judged.before));
-            }
-        }
+        let values = prepared(before, after, FARTHEST * judged.scale, judged.before);
         let z = beyond_wandering(&values, before.len(), !judged.is_coarse);
         let found = judged.z.abs();
         judged.excess = judged.excess.min(judged.excess + z + WANDERING_DISCOUNT - found);

@@ -31,11 +31,13 @@ mod moods;
 mod noisier;
 mod order;
 mod pool;
+mod ramp;
 mod scores;
 mod shift;
 mod split;
 mod spread;
 mod spread_change;
+mod states;
 mod tilt;
 mod wander;
 mod window;
@@ -49,6 +51,7 @@ pub use errors::errors;
 pub use fewest::fewest_values;
 pub use shift::{Shift, shift, sizes};
 pub use spread_change::SpreadChange;
+pub use states::{State, StateKind, states};
 
 /// Fewest values of a level that is confirmed.
 pub const SHORTEST: usize = 3;
@@ -124,6 +127,8 @@ pub struct Changes {
     pub pending: Option<Change>,
     /// Confirmed changes of spread, by index; the level is the same on both sides.
     pub spreads: Vec<SpreadChange>,
+    /// Stretches whose level does not stay, of which some of the confirmed changes are parts, by index.
+    pub states: Vec<State>,
 }
 
 impl Changes {
@@ -136,6 +141,11 @@ impl Changes {
         }
     }
 
+    /// Returns the state that a confirmed change is a part of.
+    pub fn state_of(&self, confirmed: usize) -> Option<&State> {
+        self.states.iter().find(|state| state.parts().contains(&confirmed))
+    }
+
     /// Returns every change of level: those confirmed, then what is pending.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.confirmed.iter().chain(&self.pending)
@@ -146,9 +156,13 @@ impl Changes {
 pub fn detect<P: Into<Point>>(values: impl IntoIterator<Item = P>, rules: Rules) -> Changes {
     let mut detector = Detector::new(rules);
     let mut changes = Changes::default();
-    for value in values {
-        changes.take(detector.push(value.into()));
+    let mut all = Vec::new();
+    for point in values {
+        let point = point.into();
+        all.push(point.value);
+        changes.take(detector.push(point));
     }
     changes.pending = detector.pending();
+    changes.states = states(&all, &changes.confirmed, 0, &[]);
     changes
 }

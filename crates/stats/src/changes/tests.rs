@@ -181,6 +181,8 @@ proptest! {
             found.take(detector.push(*point));
         }
         found.pending = detector.pending();
+        let values: Vec<f64> = points.iter().map(|point| point.value).collect();
+        found.states = states(&values, &found.confirmed, 0, &[]);
         prop_assert_eq!(found, whole);
     }
 
@@ -235,4 +237,99 @@ fn a_rare_value_that_gets_frequent_is_a_change() {
         found += usize::from(!indices(&values).is_empty());
     }
     assert!(found == 20, "{found} of 20");
+}
+
+/// Series of every kind that does not stay: moods, walks, slopes, and steps back and forth.
+fn restless(seed: u64) -> Vec<f64> {
+    let mut rng = Rng::new(seed);
+    let mut level = 0.0;
+    let kind = seed % 4;
+    (0..420)
+        .map(|i| {
+            level = match kind {
+                0 if rng.uniform() < 1.0 / 15.0 => 3.0 - level,
+                1 => level + 0.15 * rng.normal(),
+                2 => ((f64::from(i) - 100.0) / 25.0).clamp(0.0, 10.0),
+                3 if i >= 100 && i % 25 == 0 => 5.0 - level,
+                _ => level,
+            };
+            100.0 + level + rng.normal()
+        })
+        .collect()
+}
+
+#[test]
+fn nothing_that_was_confirmed_is_withdrawn_and_states_only_get_longer() {
+    let (mut unstable, mut trends) = (0, 0);
+    for seed in 0..12 {
+        let values = restless(seed);
+        let whole = detect(values.iter().copied(), Rules::default());
+        let mut known: Vec<State> = Vec::new();
+        let mut earlier = 0;
+        for end in (20..=values.len()).step_by(16) {
+            let found = detect(values[..end].iter().copied(), Rules::default());
+            let of_whole = whole.confirmed.iter().filter(|one| one.seen < end);
+            assert!(found.confirmed.iter().eq(of_whole), "seed {seed}, {end} values");
+            // Read on from what was known before.
+            let again = states(&values[..end], &found.confirmed, earlier, &known);
+            assert_eq!(again, found.states, "seed {seed}, {end} values");
+            for (before, now) in known.iter().zip(&found.states) {
+                assert_eq!(
+                    (before.kind, before.start, before.first),
+                    (now.kind, now.start, now.first)
+                );
+                assert!(before.seen == now.seen && before.end <= now.end, "{before:?}, {now:?}");
+                assert!(before.count <= now.count, "{before:?}, {now:?}");
+            }
+            assert!(known.len() <= found.states.len(), "seed {seed}, {end} values");
+            (known, earlier) = (found.states, end);
+        }
+        unstable += known.iter().filter(|one| one.kind == StateKind::Unstable).count();
+        trends += known.iter().filter(|one| one.kind == StateKind::Trend).count();
+    }
+    assert!(unstable >= 4 && trends >= 2, "{unstable} unstable, {trends} trends");
+}
+
+#[test]
+fn a_second_return_to_a_level_makes_a_series_unstable() {
+    let mut rng = Rng::new(21);
+    let level = |i: usize| if i >= 100 && (i - 100) / 25 % 2 == 0 { 106.0 } else { 100.0 };
+    let values: Vec<f64> = (0..260).map(|i| level(i) + rng.normal()).collect();
+    // Up and down again is a regression and its repair.
+    let found = detect(values[..145].iter().copied(), Rules::default());
+    assert_eq!((found.confirmed.len(), found.states.len()), (2, 0), "{found:?}");
+    let found = detect(values[..170].iter().copied(), Rules::default());
+    let [state] = &found.states[..] else { panic!("{found:?}") };
+    assert_eq!((state.kind, state.start, state.parts()), (StateKind::Unstable, 100, 0..3));
+    assert!((state.from - 100.0).abs() < 0.7 && (state.to - 106.0).abs() < 0.7, "{state:?}");
+    // What follows between the same levels is more of the same; a level beyond both is a change.
+    let found = detect(values.iter().copied(), Rules::default());
+    assert_eq!(found.states.len(), 1, "{found:?}");
+    assert_eq!(found.states[0].count, found.confirmed.len());
+    let mut beyond = values.clone();
+    beyond.extend((0..30).map(|_| 125.0 + rng.normal()));
+    let found = detect(beyond, Rules::default());
+    let last = found.confirmed.len() - 1;
+    assert!(found.confirmed[last].index == 260 && found.state_of(last).is_none(), "{found:?}");
+}
+
+#[test]
+fn a_slow_move_is_one_trend_and_two_steps_are_two() {
+    let (mut trends, mut sized, mut wrong) = (0, 0.0, 0);
+    for seed in 0..40 {
+        let noise = noise(seed, 400);
+        let slope = |i: usize| ((i as f64 - 100.0) / 150.0).clamp(0.0, 1.0) * 12.0;
+        let moved = noise.iter().enumerate().map(|(i, value)| value + slope(i));
+        let found = detect(moved, Rules::default());
+        if let Some(state) = found.states.iter().find(|one| one.kind == StateKind::Trend) {
+            trends += 1;
+            sized += (state.to - state.from) / 12.0;
+        }
+        let steps = |i: usize| f64::from(u8::from(i >= 100) + u8::from(i >= 150)) * 4.0;
+        let stepped = noise.iter().enumerate().map(|(i, value)| value + steps(i));
+        wrong += detect(stepped, Rules::default()).states.len();
+    }
+    let size = sized / f64::from(trends);
+    assert!(trends >= 24 && wrong <= 1, "{trends} trends, {wrong} of steps");
+    assert!((0.8..1.15).contains(&size), "{size} of the size");
 }

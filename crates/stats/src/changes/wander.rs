@@ -26,6 +26,7 @@ use std::sync::LazyLock;
 
 use super::log_sum::log_sum;
 use super::moods::moods;
+use super::split::clipped;
 
 /// Most values that are looked at.
 pub(super) const LONGEST: usize = 500;
@@ -65,7 +66,7 @@ const LAWS: [Law; COUNT] = [
 const COUNT: usize = 12;
 
 /// Weight of two moods, and the logarithm of how much more it is in a young series.
-const OF_MOODS: (f64, f64) = (0.5, 1.3);
+const OF_MOODS: (f64, f64) = (0.3, 0.5);
 
 /// Moods are fitted where w is at least this much without them.
 const WORTH_FITTING: f64 = 9.0;
@@ -166,14 +167,40 @@ impl Sums {
     }
 }
 
+/// Values of which those too far from their middle are clipped together.
+const CLIPPED_AT_ONCE: usize = 50;
+
+/// Returns the values of both sides of a step less `middle`, those farther than `reach` from the median of their neighbours
+/// clipped.
+pub(super) fn prepared(before: &[f64], after: &[f64], reach: f64, middle: f64) -> Vec<f64> {
+    let mut values = Vec::with_capacity(before.len() + after.len());
+    for side in [before, after] {
+        for some in side.rchunks(CLIPPED_AT_ONCE).rev() {
+            values.extend(clipped(some, reach).map(|value| value - middle));
+        }
+    }
+    values
+}
+
 /// Returns the root of w for a step at place `at` of at most [`LONGEST`] values, of which neither side is empty,
 /// whichever way the step goes. Moods are laid beside it where values `may_have_moods`: of 0 and 1 each is a mood.
 pub(super) fn beyond_wandering(values: &[f64], at: usize, may_have_moods: bool) -> f64 {
+    let n = values.len() as f64;
+    let young = ((YOUNG.1 - n) / (YOUNG.1 - YOUNG.0)).clamp(0.0, 1.0);
+    root(values, at, may_have_moods, young)
+}
+
+/// Returns the same for values that were not looked at for a step, but because there is one: no law weighs more for their
+/// number.
+pub(super) fn in_hindsight(values: &[f64], at: usize) -> f64 {
+    root(values, at, true, 0.0)
+}
+
+fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64) -> f64 {
     let n = values.len();
     let filters = &*FILTERS;
     let sums = Sums::of(values, at, filters);
     let free = n as f64 - 1.0;
-    let young = ((YOUNG.1 - n as f64) / (YOUNG.1 - YOUNG.0)).clamp(0.0, 1.0);
     let (mut without, mut with) = ([0.0; COUNT], [0.0; COUNT]);
     let mut independent = 0.0;
     for (k, law) in LAWS.iter().enumerate() {

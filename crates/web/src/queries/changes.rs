@@ -53,6 +53,7 @@ pub(crate) fn changes(
             .count(),
         entries: found.stamp.entries,
         changes,
+        states: found.states_of(branch),
     }))
 }
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use becalm_model::history::{EntryId, Point, Series, SeriesId};
-use becalm_model::wire::{WebChangeCounts, WebChangeDocument, WebNoiseDocument};
+use becalm_model::wire::{SeriesStateDocument, WebChangeCounts, WebChangeDocument, WebNoiseDocument};
 use becalm_series::{
     DetectorState, EntryFilter, Followed, Group, SeriesFilter, Snapshot, Stamp, Store, StoreError,
-    change_in_history, fact, follow_in,
+    change_in_history, fact, follow_in, state_in_history, state_word,
 };
+use becalm_stats::changes::StateKind;
 
 use super::noise::{Noise, OverTime};
 use crate::history::{History, locked, now};
@@ -36,10 +37,13 @@ pub(crate) struct Findings {
     pub(crate) series: Arc<[Series]>,
     /// Where each is among them.
     places: Arc<HashMap<SeriesId, usize>>,
-    /// The changes of those that are watched, those that matter most first; without commands.
+    /// The changes of those that are watched, those that matter most first; without commands, and without parts of unstable
+    /// series.
     pub(crate) changes: Vec<Arc<WebChangeDocument>>,
     /// What the detector left with series that are watched: it continues from there.
     states: HashMap<SeriesId, DetectorState>,
+    /// Where the level of a series that is watched does not stay now.
+    unsettled: Vec<SeriesStateDocument>,
     machines: Machines,
     /// The noise of series that are watched.
     noise: HashMap<SeriesId, Noise>,
@@ -93,6 +97,7 @@ impl Findings {
             series: series.into(),
             places: Arc::new(places),
             changes: Vec::new(),
+            unsettled: Vec::new(),
             states: HashMap::new(),
             machines: HashMap::new(),
             noise: HashMap::new(),
@@ -106,13 +111,18 @@ impl Findings {
                 place.is_some_and(|place| of_same(&place.branch, &place.fingerprint))
             };
             found.changes.extend(before.changes.iter().filter(stays).cloned());
+            let stays = |state: &&SeriesStateDocument| {
+                let place = state.history.as_ref();
+                place.is_some_and(|place| of_same(&place.branch, &place.fingerprint))
+            };
+            found.unsettled.extend(before.unsettled.iter().filter(stays).cloned());
         }
         let mut watched: HashMap<(&str, &str), Vec<Series>> = HashMap::new();
         for one in found.series.iter().filter(|one| one.main) {
             watched.entry((&one.key.branch, &one.key.fingerprint)).or_default().push(one.clone());
         }
         locked(&history.kept).retain(&groups);
-        let mut changes = Vec::new();
+        let (mut changes, mut unsettled) = (Vec::new(), Vec::new());
         let mut states = HashMap::new();
         let (mut noise, mut windows) = (HashMap::new(), Vec::new());
         for group in &groups {
@@ -142,7 +152,7 @@ impl Findings {
                 over_time.take(line);
             })?;
             windows.push(over_time.documents());
-            changes.extend(changes_of(history, store, group, series, &mut left)?);
+            changes.extend(changes_of(history, store, group, series, &mut left, &mut unsettled)?);
             states.extend(left);
         }
         let news = facts(store, other.iter().map(|group| group.last()).collect())?;
@@ -152,6 +162,7 @@ impl Findings {
             .retain(|fingerprint, _| groups.iter().any(|group| group.fingerprint == *fingerprint));
         found.changes.extend(changes);
         sort(&mut found.changes);
+        found.unsettled.extend(unsettled);
         Ok(Self { groups, states, noise, windows, ..found })
     }
 
@@ -172,7 +183,8 @@ impl Findings {
                         == (&group.branch, &group.fingerprint)
             });
             let series: Vec<Series> = of_group.cloned().collect();
-            changes.extend(changes_of(history, store, group, series, &mut states)?);
+            let unsettled = &mut Vec::new();
+            changes.extend(changes_of(history, store, group, series, &mut states, unsettled)?);
         }
         sort(&mut changes);
         Ok(Self {
@@ -181,6 +193,8 @@ impl Findings {
             series: Arc::clone(&self.series),
             places: Arc::clone(&self.places),
             changes,
+            // Nobody decides about these.
+            unsettled: self.unsettled.clone(),
             states,
             machines: self.machines.clone(),
             noise: self.noise.clone(),
@@ -275,6 +289,15 @@ impl Findings {
         Ok(follow_in(snapshot, vec![series.clone()], &history.terms, now()).0.pop())
     }
 
+    /// Returns where the level of a series of a branch, or of any, does not stay.
+    pub(crate) fn states_of(&self, branch: Option<&str>) -> Vec<SeriesStateDocument> {
+        let of = |state: &&SeriesStateDocument| {
+            let place = state.history.as_ref().map(|place| place.branch.as_str());
+            branch.is_none_or(|branch| place == Some(branch))
+        };
+        self.unsettled.iter().filter(of).cloned().collect()
+    }
+
     /// Counts the changes of a branch, or of all, by state.
     pub(crate) fn counts(&self, branch: Option<&str>) -> WebChangeCounts {
         let mut counts = WebChangeCounts::default();
@@ -341,13 +364,15 @@ fn visit(
     Ok(())
 }
 
-/// Finds the changes of series of one branch and machine, in the light of what the detector left, and keeps what it leaves.
+/// Finds the changes of series of one branch and machine, and where their levels do not stay, in the light of what the
+/// detector left, and keeps what it leaves.
 fn changes_of(
     history: &History,
     store: &mut Store,
     group: &Group,
     series: Vec<Series>,
     states: &mut HashMap<SeriesId, DetectorState>,
+    unsettled: &mut Vec<SeriesStateDocument>,
 ) -> Result<Vec<Arc<WebChangeDocument>>, StoreError> {
     let mut changes = Vec::new();
     for together in series.chunks(TOGETHER) {
@@ -368,7 +393,14 @@ fn changes_of(
                 None => states.remove(&one.series),
             };
         }
-        changes.extend(followed.iter().flat_map(of).map(Arc::new));
+        let unstable = state_word(StateKind::Unstable);
+        let is_part = |one: &WebChangeDocument| one.change.part_of.as_deref() == Some(unstable);
+        let found = followed.iter().flat_map(of).filter(|one| !is_part(one));
+        changes.extend(found.map(Arc::new));
+        unsettled.extend(followed.iter().flat_map(|followed| {
+            let current = followed.states.iter().filter(|one| one.is_current(followed.points.len()));
+            current.map(|state| state_in_history(followed, state))
+        }));
     }
     Ok(changes)
 }
@@ -386,8 +418,8 @@ fn sort(changes: &mut [Arc<WebChangeDocument>]) {
 
 /// Makes documents of the changes of a series, in time order.
 pub(super) fn of(followed: &Followed) -> Vec<WebChangeDocument> {
-    let documents = followed.changes.iter().map(|(change, stored)| {
-        let document = change_in_history(followed, change, stored);
+    let documents = followed.changes.iter().enumerate().map(|(at, (change, _))| {
+        let document = change_in_history(followed, at);
         let from = change.index.saturating_sub(REACH);
         let until = followed.points.len().min(change.index + REACH);
         WebChangeDocument {

@@ -4,7 +4,7 @@ use becalm_model::history::{ChangeState, Point, SeriesId};
 use becalm_model::wire::{
     HistorySeriesDocument, WEB_SERIES_SCHEMA, WebLevelDocument, WebPointDocument, WebSeriesDocument,
 };
-use becalm_series::{Followed, Store, StoreError};
+use becalm_series::{Followed, Store, StoreError, state_in_history};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_interval::median_interval;
@@ -59,6 +59,7 @@ pub(crate) fn series(
         points: points.map(|(point, index)| point_document(point, index)).collect(),
         levels: levels(&followed),
         changes,
+        states: followed.states.iter().map(|state| state_in_history(&followed, state)).collect(),
         overview: if part.pages > 1 { overview(&followed.points) } else { Vec::new() },
     }))
 }

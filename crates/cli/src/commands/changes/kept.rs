@@ -3,11 +3,15 @@
 use std::collections::{BTreeSet, HashSet};
 
 use becalm_model::history::{ChangeState, Decision, StoredChange};
-use becalm_model::wire::{ChangePointDocument, SpreadChangeDocument, SpreadInHistoryDocument};
+use becalm_model::wire::{
+    ChangePointDocument, SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument,
+};
 use becalm_report::WORDS;
 use becalm_series::{
     Access, ChangeTerms, Followed, SeriesFilter, Store, change_in_history, follow, placed,
+    state_in_history,
 };
+use becalm_stats::changes::Changes;
 
 use super::few::{self, Unchanged};
 use super::series::find;
@@ -43,11 +47,12 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
             let values: Vec<f64> = points.iter().map(|point| point.value).collect();
             let found = find(&values, &args.finding);
             let changes = placed(&points, &found, now());
-            let spreads = found.spreads;
-            let followed = Followed { series, points, changes, spreads, decided: Vec::new() };
+            let Changes { spreads, states, .. } = found;
+            let decided = Vec::new();
+            let followed = Followed { series, points, changes, spreads, states, decided };
             documents.extend(documents_of(&followed, args));
         }
-        return Ok(Found { series: count, too_few: None, changes: documents, spreads: Vec::new() });
+        return Ok(Found { series: count, changes: documents, ..Found::default() });
     }
     warn_of_margins(&mut store, &settings, ui)?;
     let home = Home::look()?;
@@ -78,8 +83,14 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     let too_few = few::too_few(unchanged);
     let changes = followed.iter().flat_map(|one| documents_of(one, args)).collect();
     // What was first reported when is kept of changes of level alone.
-    let spreads = followed.iter().filter(|_| args.since.is_none()).flat_map(spreads_of).collect();
-    Ok(Found { series: count, too_few, changes, spreads })
+    let listed = || followed.iter().filter(|_| args.since.is_none());
+    let spreads = listed().flat_map(spreads_of).collect();
+    let states_of = |one| -> Vec<SeriesStateDocument> {
+        let one: &Followed = one;
+        one.states.iter().map(|state| state_in_history(one, state)).collect()
+    };
+    let states = listed().flat_map(states_of).collect();
+    Ok(Found { series: count, too_few, changes, spreads, states })
 }
 
 /// Warns of margins in `becalm.toml` that match no series.
@@ -107,9 +118,10 @@ fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {
     followed
         .changes
         .iter()
-        .filter(|(_, stored)| args.dismissed || !dismissed(stored))
-        .filter(|(_, stored)| args.since.is_none_or(|since| stored.first_seen.time >= since))
-        .map(|(change, stored)| change_in_history(followed, change, stored))
+        .enumerate()
+        .filter(|(_, (_, stored))| args.dismissed || !dismissed(stored))
+        .filter(|(_, (_, stored))| args.since.is_none_or(|since| stored.first_seen.time >= since))
+        .map(|(at, _)| change_in_history(followed, at))
         .collect()
 }
 

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use becalm_model::parse_share;
 use becalm_model::wire::{
-    CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, SpreadChangeDocument, TooFewValues,
+    CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, SeriesStateDocument,
+    SpreadChangeDocument, TooFewValues,
 };
 use becalm_report::changes_text;
 use becalm_series::{ChangeTerms, check_false_alarms};
@@ -26,7 +27,8 @@ use crate::ui::Ui;
 ///
 /// A change is confirmed when at least three points are on a new level and are beyond chance for a series that is
 /// tested after every run; it then keeps its place. Newer suspects are pending. Series that get noisier or quieter
-/// around their level are listed separately. Without --series becalm examines the series of the history and keeps its
+/// around their level are listed separately, and so are series that are unstable or on a trend: only --json lists the
+/// changes that are parts of it. Without --series becalm examines the series of the history and keeps its
 /// findings there. Exit code 3: the series of the file has too few values to confirm a change.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
@@ -150,13 +152,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return review::run(command, ui);
     }
     args.finding.check()?;
-    let Found { series, too_few, mut changes, mut spreads } = match &args.series {
+    let Found { series, too_few, mut changes, mut spreads, mut states } = match &args.series {
         Some(path) => series::changes(path, &args.finding)?,
         None => kept::changes(args, ui)?,
     };
     if args.regressions {
         changes.retain(|change| change.kind == "regression" || change.kind == "change");
         spreads.retain(|change| change.kind == NOISIER);
+        states.retain(|state| state.kind != "improvement");
     }
     let document = ChangesDocument {
         schema: CHANGES_SCHEMA.to_owned(),
@@ -165,6 +168,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         too_few,
         changes,
         spreads,
+        states,
     };
     let limit = args.limit.map(|limit| limit as usize);
     ui.print_either(args.json, &document, |style| {
@@ -176,6 +180,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 }
 
 /// What was found.
+#[derive(Default)]
 struct Found {
     /// In how many series.
     series: usize,
@@ -183,6 +188,7 @@ struct Found {
     too_few: Option<TooFewValues>,
     changes: Vec<ChangePointDocument>,
     spreads: Vec<SpreadChangeDocument>,
+    states: Vec<SeriesStateDocument>,
 }
 
 /// The kinds of a change of spread.

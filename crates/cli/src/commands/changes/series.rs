@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use becalm_model::history::ChangeState;
-use becalm_model::wire::{ChangePointDocument, SpreadChangeDocument};
-use becalm_series::change_point;
+use becalm_model::wire::{ChangePointDocument, SeriesStateDocument, SpreadChangeDocument};
+use becalm_series::{change_point, series_state, state_word};
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
@@ -31,6 +31,7 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
             index: places[change.index],
             earliest: places[change.earliest],
             latest: places[change.latest],
+            part_of: found.state_of(i).map(|state| state_word(state.kind).to_owned()),
             ..change_point(change, state, size)
         });
     }
@@ -46,7 +47,13 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
             ..document
         }
     });
-    Ok(Found { series: 1, too_few, changes: documents, spreads: spreads.collect() })
+    let states = found.states.iter().map(|one| {
+        let parts = found.confirmed[one.parts()].iter();
+        let document = series_state(one, values.len(), parts.map(|it| places[it.index]).collect());
+        SeriesStateDocument { start: places[one.start], end: places[one.end], ..document }
+    });
+    let (spreads, states) = (spreads.collect(), states.collect());
+    Ok(Found { series: 1, too_few, changes: documents, spreads, states })
 }
 
 /// Finds changes by the engine that was asked for.
