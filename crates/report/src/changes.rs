@@ -39,6 +39,11 @@ pub fn changes_text(
     } else if !changes.is_empty() {
         page.table(&of_series(shown, style));
     }
+    for change in shown {
+        if let Some(text) = sides(change) {
+            page.say(&text);
+        }
+    }
     if listed < all {
         page.say(&summary(&changes, listed));
     }
@@ -76,6 +81,46 @@ fn worst(changes: &[ChangePointDocument], count: usize) -> Vec<ChangePointDocume
         is_better(a).cmp(&is_better(b)).then_with(|| size(b).total_cmp(&size(a)))
     });
     sorted.into_iter().take(count).cloned().collect()
+}
+
+/// Says what median and mean of a change are, and the modes, where one number does not say it: the other of both is beyond
+/// the interval, or a mode got more frequent.
+fn sides(change: &ChangePointDocument) -> Option<String> {
+    /// Share of the values by which a mode got more or less frequent, at least.
+    const MODE_CHANGED: f64 = 0.1;
+    let (low, high) = (change.ratio_low?, change.ratio_high.unwrap_or(f64::INFINITY));
+    let ratios = [change.after / change.before, change.mean_after / change.mean_before];
+    let is_beyond = ratios.iter().any(|ratio| ratio.is_finite() && !(low..=high).contains(ratio));
+    let modes = change
+        .modes
+        .filter(|modes| (modes.upper_share_after - modes.upper_share_before).abs() >= MODE_CHANGED);
+    if !is_beyond && modes.is_none() {
+        return None;
+    }
+    let percent = |ratio: f64| signed_percent(ratio - 1.0, 1);
+    let named = change
+        .history
+        .as_ref()
+        .map_or_else(|| format!("index {}", change.index), |place| place.id.clone());
+    let mut text = format!(
+        "{named}: the median changed by {}, the mean by {}",
+        percent(ratios[0]),
+        percent(ratios[1])
+    );
+    if let Some(modes) = modes {
+        let unit =
+            change.history.as_ref().map_or(Unit::Count, |place| Unit::from_name(&place.unit));
+        let scale = Scale::of(&unit, [modes.lower, modes.upper], true);
+        let share = |share: f64| format!("{:.0}{NBSP}%", 100.0 * share);
+        text.push_str(&format!(
+            "; {} of the values before and {} of those after are in a second mode, around {} where others are around {}",
+            share(modes.upper_share_before),
+            share(modes.upper_share_after),
+            scale.with_unit(modes.upper),
+            scale.with_unit(modes.lower),
+        ));
+    }
+    Some(text + ".")
 }
 
 /// Says what there is beside the changes that are listed.

@@ -1,19 +1,24 @@
 //! Changes as the documents that leave the process.
 
+use std::ops::Range;
+
 use becalm_model::Direction;
 use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
 use becalm_model::wire::{
-    ChangeInHistoryDocument, ChangePointDocument, SeriesStateDocument, StateInHistoryDocument,
+    ChangeInHistoryDocument, ChangePointDocument, ModesOfChangeDocument, SeriesStateDocument,
+    StateInHistoryDocument,
 };
-use becalm_stats::changes::{Change, Shift, State, StateKind};
+use becalm_stats::changes::{Change, Shift, Sides, State, StateKind, sides, stretches};
 
 use crate::follow::{Followed, rose};
 
-/// Makes a document of a change of this size, if it has one; whose place in a history and whose direction are not known.
+/// Makes a document of a change of this size, if it has one, between such values; whose place in a history and whose
+/// direction are not known.
 pub fn change_point(
     change: &Change,
     state: ChangeState,
     size: Option<Shift>,
+    sides: &Sides,
 ) -> ChangePointDocument {
     let state = match state {
         ChangeState::Confirmed => "confirmed",
@@ -25,6 +30,14 @@ pub fn change_point(
         latest: change.latest,
         before: change.before,
         after: change.after,
+        mean_before: sides.means[0],
+        mean_after: sides.means[1],
+        modes: sides.modes.map(|modes| ModesOfChangeDocument {
+            lower: modes.lower,
+            upper: modes.upper,
+            upper_share_before: modes.upper_shares[0],
+            upper_share_after: modes.upper_shares[1],
+        }),
         ratio: size.map(|size| size.ratio),
         ratio_low: size.map(|size| size.low),
         ratio_high: size.map(|size| size.high),
@@ -130,7 +143,13 @@ pub fn change_in_history(followed: &Followed, at: usize) -> ChangePointDocument 
         low: stored.ratio_low,
         high: stored.ratio_high,
     });
-    let point = change_point(change, stored.state, size);
+    let all = followed.changes.iter().map(|(change, _)| change);
+    let (before, after) = stretches(all, followed.points.len()).swap_remove(at);
+    let values = |places: Range<usize>| -> Vec<f64> {
+        followed.points[places].iter().map(|point| point.value).collect()
+    };
+    let sides = sides(&values(before), &values(after));
+    let point = change_point(change, stored.state, size, &sides);
     ChangePointDocument { kind: kind.to_owned(), part_of, history: Some(history), ..point }
 }
 

@@ -9,10 +9,10 @@ use std::collections::{HashMap, HashSet};
 use becalm_model::history::{
     ChangeState, Decision, EntryId, FirstSeen, Point, Review, Series, SeriesId, StoredChange,
 };
-use becalm_model::wire::SuiteChanges;
+use becalm_model::wire::{SuiteChanges, SuiteSize};
 use becalm_stats::changes::{
-    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, SpreadChange, State, StateKind,
-    errors, sizes, states,
+    self, Change, Changes, DEFAULT_FALSE_ALARMS, Detector, Rules, Size, SpreadChange, State,
+    StateKind, errors, sizes, states,
 };
 use becalm_store::{DetectorState, Found, Moved, Snapshot, Store, StoreError};
 
@@ -25,6 +25,8 @@ pub struct ChangeTerms {
     pub margin: Option<f64>,
     /// Share of unchanged series of 500 runs with a false one.
     pub false_alarms: Option<f64>,
+    /// What the size of a change is.
+    pub size: Option<Size>,
     /// What `becalm.toml` says.
     pub configured: SuiteChanges,
     /// Entries that series go without, because git does not have them on the branch.
@@ -49,7 +51,17 @@ impl ChangeTerms {
             margins.get(benchmark).or(margins.get(metric)).or(self.configured.margin.as_ref());
         let margin = self.margin.or(of_metric.map(|margin| margin.0)).unwrap_or(0.0);
         let configured = self.configured.false_alarms.map(|share| share.0);
-        Rules::new(self.false_alarms.or(configured).unwrap_or(DEFAULT_FALSE_ALARMS), margin)
+        let share = self.false_alarms.or(configured).unwrap_or(DEFAULT_FALSE_ALARMS);
+        Rules::new(share, margin).sized(self.size())
+    }
+
+    /// Returns what the size of a change is.
+    pub fn size(&self) -> Size {
+        let configured = self.configured.size.map(|size| match size {
+            SuiteSize::Median => Size::Median,
+            SuiteSize::Mean => Size::Mean,
+        });
+        self.size.or(configured).unwrap_or_default()
     }
 }
 
@@ -149,7 +161,7 @@ pub fn follow_in(
         let state = state.filter(|_| is_whole);
         let rules = terms.rules(&series.key.benchmark, &series.key.metric);
         let (found, left) = detect(&points, rules, state.as_ref());
-        let (changes, moved) = stored(&points, &found, &known, &reviews, now);
+        let (changes, moved) = stored(&points, &found, &known, &reviews, terms.size(), now);
         let is_at_change = |entry| changes.iter().any(|(_, change)| change.entry == entry);
         let is_moved = |entry| moved.iter().any(|one| one.from == entry);
         let decided = reviews.into_iter().filter(|(at, _)| !is_at_change(*at) && !is_moved(*at));
@@ -196,8 +208,13 @@ fn detect(
 }
 
 /// Makes changes that are found, `now`, and not kept.
-pub fn placed(points: &[Point], found: &Changes, now: f64) -> Vec<(Change, StoredChange)> {
-    stored(points, found, &[], &[], now).0
+pub fn placed(
+    points: &[Point],
+    found: &Changes,
+    size: Size,
+    now: f64,
+) -> Vec<(Change, StoredChange)> {
+    stored(points, found, &[], &[], size, now).0
 }
 
 /// Makes what is kept of changes, and says which of them were known at another entry. What was known keeps when it was
@@ -208,6 +225,7 @@ fn stored(
     found: &Changes,
     known: &[StoredChange],
     reviews: &[(EntryId, Review)],
+    size: Size,
     now: f64,
 ) -> (Vec<(Change, StoredChange)>, Vec<Moved>) {
     let mut wandering = Wandering::of(points, found, known);
@@ -216,7 +234,7 @@ fn stored(
     let mut all = Vec::new();
     let mut moved = Vec::new();
     let mut taken: Vec<EntryId> = found.all().map(|change| points[change.index].entry).collect();
-    for (i, (change, size)) in found.all().zip(sizes(&values, found)).enumerate() {
+    for (i, (change, size)) in found.all().zip(sizes(&values, found, size)).enumerate() {
         let is_confirmed = i < found.confirmed.len();
         let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
         let point = &points[change.index];
@@ -378,7 +396,7 @@ mod tests {
             let points = &all[..end];
             let (found, left) = detect(points, Rules::default(), state.as_ref());
             assert_eq!(found, detect(points, Rules::default(), None).0, "{end} points");
-            let (now, _) = stored(points, &found, &known, &[], end as f64);
+            let (now, _) = stored(points, &found, &known, &[], Size::Median, end as f64);
             for before in known.iter().filter(|one| one.state == ChangeState::Confirmed) {
                 let same = now.iter().find(|(_, one)| one.entry == before.entry);
                 let (_, same) = same.expect("it is not withdrawn");
@@ -407,7 +425,7 @@ mod tests {
         for (sign, expected) in [(1.0, true), (-1.0, false)] {
             let all = points(&values.iter().map(|value| sign * value + 21.0).collect::<Vec<_>>());
             let (found, _) = detect(&all, Rules::default(), None);
-            let (change, stored) = &stored(&all, &found, &[], &[], 7.0).0[0];
+            let (change, stored) = &stored(&all, &found, &[], &[], Size::Median, 7.0).0[0];
             #[expect(clippy::float_cmp, reason = "they are the same value")]
             let are_equal = stored.before == stored.after;
             assert!(are_equal, "{stored:?}");
@@ -426,14 +444,14 @@ mod tests {
             (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
         let all = points(&values);
         let (found, _) = detect(&all, Rules::default(), None);
-        let (first, _) = stored(&all, &found, &[], &[], 7.0);
+        let (first, _) = stored(&all, &found, &[], &[], Size::Median, 7.0);
         let (change, kept) = &first[0];
         assert_eq!((change.index, kept.entry, kept.last_before), (60, EntryId(61), EntryId(60)));
         assert_eq!((kept.first_seen.time, kept.first_seen.entry), (7.0, all[change.seen].entry));
         assert!(kept.ratio_low > 1.15 && kept.ratio_high < 1.25, "{kept:?}");
         let mut earlier = kept.clone();
         earlier.first_seen = FirstSeen { entry: EntryId(61), time: 5.0 };
-        let (again, moved) = stored(&all, &found, &[earlier.clone()], &[], 9.0);
+        let (again, moved) = stored(&all, &found, &[earlier.clone()], &[], Size::Median, 9.0);
         assert_eq!((again[0].1.first_seen, moved.len()), (earlier.first_seen, 0));
     }
 
@@ -443,7 +461,7 @@ mod tests {
             (0..80).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
         let all = points(&values);
         let (mut found, _) = detect(&all, Rules::default(), None);
-        let (first, _) = stored(&all, &found, &[], &[], 7.0);
+        let (first, _) = stored(&all, &found, &[], &[], Size::Median, 7.0);
         let review = Review {
             decision: Decision::Acknowledged { reason: None },
             by: "ada".into(),
@@ -452,14 +470,16 @@ mod tests {
         let known = StoredChange { review: Some(review), ..first[0].1.clone() };
         let one = &mut found.confirmed[0];
         (one.earliest, one.index, one.latest) = (60, 61, 62);
-        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), &[], 9.0);
+        let (again, moved) =
+            stored(&all, &found, std::slice::from_ref(&known), &[], Size::Median, 9.0);
         let kept = &again[0].1;
         assert_eq!((kept.entry, &kept.review), (EntryId(62), &known.review));
         assert_eq!(kept.first_seen, known.first_seen);
         assert_eq!(moved, [Moved { from: EntryId(61), to: EntryId(62) }]);
         // It is another one where it went the other way, or cannot have begun there, and one is not two.
         let is_new = |found: &Changes, known: &StoredChange| {
-            let (again, moved) = stored(&all, found, std::slice::from_ref(known), &[], 9.0);
+            let (again, moved) =
+                stored(&all, found, std::slice::from_ref(known), &[], Size::Median, 9.0);
             moved.is_empty() && again.iter().all(|(_, one)| one.review.is_none())
         };
         let fell = StoredChange { before: known.after, after: known.before, ..known.clone() };
@@ -468,7 +488,8 @@ mod tests {
         assert!(is_new(&found, &known));
         found.confirmed[0].earliest = 60;
         found.confirmed.push(Change { index: 62, ..found.confirmed[0] });
-        let (again, moved) = stored(&all, &found, std::slice::from_ref(&known), &[], 9.0);
+        let (again, moved) =
+            stored(&all, &found, std::slice::from_ref(&known), &[], Size::Median, 9.0);
         assert_eq!((moved.len(), &again[1].1.review), (1, &None));
     }
 }

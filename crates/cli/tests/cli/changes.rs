@@ -282,3 +282,37 @@ fn what_was_confirmed_stays_when_its_series_turns_unstable() {
     let text = env.run(["changes"]).exits_with(0).stdout;
     assert!(text.contains("unstable  c060") && !text.contains("regression"), "{text}");
 }
+
+#[test]
+fn a_new_slow_mode_is_told_by_its_share_and_seen_by_a_margin_of_the_mean() {
+    let env = env();
+    // From value 80 on two of five runs take 10 % more.
+    let value = |i: usize| {
+        let is_slow = i >= 80 && (i * 7919) % 5 < 2;
+        100.0 + noise(i) / 10.0 + if is_slow { 10.0 } else { 0.0 }
+    };
+    env.write("s.txt", series((0..160).map(value)));
+    let found = changes(&env, &["--series", "s.txt"]);
+    let change = &found["changes"][0];
+    assert_eq!(found["size"], "median", "{found}");
+    assert!(change["ratio"].as_f64().unwrap() < 1.01, "{found}");
+    let number = |name: &str| change[name].as_f64().unwrap();
+    assert!((number("mean_after") / number("mean_before") - 1.04).abs() < 0.005, "{found}");
+    let modes = &change["modes"];
+    assert_eq!(modes["upper_share_before"], 0.0, "{found}");
+    assert!((modes["upper_share_after"].as_f64().unwrap() - 0.4).abs() < 0.05, "{found}");
+    let text = env.run(["changes", "--series", "s.txt"]).exits_with(0).stdout.replace('\n', " ");
+    assert!(text.contains("the mean by +"), "{text}");
+    assert!(text.contains("of those after are in a second mode, around 110"), "{text}");
+    // A margin of 2 % hides it or not.
+    let with_margin = |size: &str| {
+        let all = ["--series", "s.txt", "--margin", "2%", "--size", size];
+        let confirmed = changes(&env, &all);
+        let all = confirmed["changes"].as_array().unwrap();
+        all.iter().filter(|one| one["state"] == "confirmed").count()
+    };
+    assert_eq!((with_margin("median"), with_margin("mean")), (0, 1));
+    let found = changes(&env, &["--series", "s.txt", "--size", "mean"]);
+    assert_eq!(found["size"], "mean");
+    assert!((found["changes"][0]["ratio"].as_f64().unwrap() - 1.04).abs() < 0.01, "{found}");
+}

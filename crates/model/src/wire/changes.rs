@@ -12,6 +12,9 @@ pub struct ChangesDocument {
     pub schema: String,
     /// `becalm`, `otava` or `edpelt`.
     pub engine: String,
+    /// What `ratio` of a change is of: `median` or `mean`.
+    #[serde(default)]
+    pub size: String,
     /// How many series were examined.
     pub series: usize,
     /// Those that have too few values for any change to be confirmed.
@@ -149,7 +152,15 @@ pub struct ChangePointDocument {
     pub before: f64,
     /// The new level: median of at most 100 values after.
     pub after: f64,
-    /// New level over old level, by Hodges and Lehmann; `null` where the old level is 0.
+    /// Mean of the same values before.
+    pub mean_before: f64,
+    /// Mean of the same values after.
+    pub mean_after: f64,
+    /// The modes of these values, if those before or those after have two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modes: Option<ModesOfChangeDocument>,
+    /// New level over old level: by Hodges and Lehmann, or of the means where that was asked for; `null` where the old level
+    /// is 0.
     pub ratio: Option<f64>,
     /// Lower end of its 95 % interval.
     pub ratio_low: Option<f64>,
@@ -164,6 +175,19 @@ pub struct ChangePointDocument {
     pub part_of: Option<String>,
     /// Where it is in a history; `null` for a series from a file.
     pub history: Option<ChangeInHistoryDocument>,
+}
+
+/// Two modes of the values around a change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModesOfChangeDocument {
+    /// Centre of the lower mode, in the unit of the metric.
+    pub lower: f64,
+    /// Centre of the upper mode.
+    pub upper: f64,
+    /// Share of the values before that are in the upper mode.
+    pub upper_share_before: f64,
+    /// The same after.
+    pub upper_share_after: f64,
 }
 
 /// Where a change is in a history, and what is known about it there.

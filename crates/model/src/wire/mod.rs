@@ -49,8 +49,9 @@ pub use bisect::{
 };
 pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
 pub use changes::{
-    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, SeriesStateDocument,
-    SpreadChangeDocument, SpreadInHistoryDocument, StateInHistoryDocument, TooFewValues,
+    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, ModesOfChangeDocument,
+    SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument, StateInHistoryDocument,
+    TooFewValues,
 };
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
@@ -100,7 +101,7 @@ pub use stats::{StatsDocument, stats_document};
 pub use steady::{SteadyDocument, SteadyRunDocument, SteadySegmentDocument};
 pub use suite::{
     SUITE_VERSION, SuiteBenchmark, SuiteChanges, SuiteCommand, SuiteDocument, SuiteGate,
-    SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare,
+    SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare, SuiteSize,
 };
 
 pub use suite_load::{Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError, SuiteRequest};

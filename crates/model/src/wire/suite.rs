@@ -94,6 +94,18 @@ pub struct SuiteChanges {
     pub margins: BTreeMap<String, SuiteShare>,
     /// Share of unchanged series of 500 runs in which a change may be confirmed, from 0.1 % to 10 %.
     pub false_alarms: Option<SuiteShare>,
+    /// What the size of a change is, which margins are held against; by default the median.
+    pub size: Option<SuiteSize>,
+}
+
+/// What the size of a change of level is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SuiteSize {
+    /// What is typical: the shift of the medians.
+    Median,
+    /// What all runs take together: the ratio of the means.
+    Mean,
 }
 
 /// The history of a repository.

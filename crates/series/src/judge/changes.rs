@@ -7,7 +7,7 @@ use becalm_model::history::{ChangeId, ChangeState, Decision, Point, Review, Stor
 use becalm_model::wire::{SuiteGateChanges, read_document};
 use becalm_model::{GateNote, GateReason, RatioInterval};
 use becalm_stats::center::median_of;
-use becalm_stats::changes::{Shift, State, shift};
+use becalm_stats::changes::{self, Shift, State};
 use becalm_store::{EntryFilter, SeriesFilter, Store};
 
 use super::accepted::{Accepted, CONFIDENCE, REACH};
@@ -134,7 +134,8 @@ fn judge_one(
     } else if rule.changes != SuiteGateChanges::None {
         if let Some(at) = accepted.open {
             let (_, stored) = &followed.changes[at];
-            let size = still(followed, &accepted, at).unwrap_or_else(|| Size::of(stored));
+            let of_size = terms.changes.size();
+            let size = still(followed, &accepted, at, of_size).unwrap_or_else(|| Size::of(stored));
             findings.results.push(judged(followed, at, size, margin, &of));
         }
         if let Some(at) = accepted.pending {
@@ -178,7 +179,7 @@ impl Size {
 
 /// Returns how the present level stands against the accepted one: since the change it may have got worse still, or
 /// somewhat better.
-fn still(followed: &Followed, accepted: &Accepted, open: usize) -> Option<Size> {
+fn still(followed: &Followed, accepted: &Accepted, open: usize, of: changes::Size) -> Option<Size> {
     let is_level = |stored: &StoredChange| {
         let is_dismissed =
             matches!(&stored.review, Some(Review { decision: Decision::Dismissed { .. }, .. }));
@@ -201,7 +202,7 @@ fn still(followed: &Followed, accepted: &Accepted, open: usize) -> Option<Size> 
     let mut after: Vec<f64> = (start..end).map(value).collect();
     after.drain(..after.len().saturating_sub(REACH));
     let correlation = followed.changes[open].0.correlation;
-    let Shift { ratio, low, high } = shift(&before, &after, correlation, CONFIDENCE)?;
+    let Shift { ratio, low, high } = changes::size(&before, &after, correlation, CONFIDENCE, of)?;
     Some(Size {
         before: median_of(&mut before),
         after: median_of(&mut after),

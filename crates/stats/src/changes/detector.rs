@@ -6,7 +6,7 @@ use super::locate::{locate, unripe};
 use super::pool::Pool;
 use super::wander::{LONGEST, beyond_wandering, prepared};
 use super::window::{self, Window};
-use super::{Point, Rules, SHORTEST, SpreadChange, spread};
+use super::{Point, Rules, SHORTEST, Size, SpreadChange, spread};
 
 /// Share of the boundary from which a split is pending.
 const PENDING: f64 = 0.7;
@@ -262,7 +262,7 @@ impl Detector {
             .window
             .suspects(PENDING_SHORTEST)
             .filter_map(|split| Some((split, self.judge(split, least)?)))
-            .filter(|(_, judged)| self.matters(judged))
+            .filter(|(split, judged)| self.matters(*split, judged))
             .collect();
         found.sort_by(|a, b| b.1.z.abs().total_cmp(&a.1.z.abs()));
         found.into_iter().take(WORTH_TRYING).find_map(|(split, judged)| {
@@ -278,7 +278,7 @@ impl Detector {
             .candidates()
             .into_iter()
             .filter_map(|split| Some((split, self.judge(split, self.least(split))?)))
-            .filter(|(_, judged)| judged.excess >= 0.0 && self.matters(judged))
+            .filter(|(split, judged)| judged.excess >= 0.0 && self.matters(*split, judged))
             .collect();
         found.sort_by(|a, b| b.1.excess.total_cmp(&a.1.excess));
         found.into_iter().take(WORTH_TRYING).find_map(|(split, judged)| {
@@ -313,8 +313,17 @@ impl Detector {
         judge(self.window.split(split), self.at.past, self.rules.boundary(), least)
     }
 
-    fn matters(&self, judged: &Judgement) -> bool {
-        (judged.after - judged.before).abs() >= self.rules.margin * judged.before.abs()
+    fn matters(&self, split: usize, judged: &Judgement) -> bool {
+        let (before, after) = match self.rules.size() {
+            Size::Median => (judged.before, judged.after),
+            Size::Mean => {
+                let (before, after) = self.window.values().split_at(split);
+                let before = &before[before.len().saturating_sub(window::REACH)..];
+                let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+                (mean(before), mean(after))
+            }
+        };
+        (after - before).abs() >= self.rules.margin * before.abs()
     }
 
     fn change(&self, index: usize, earliest: usize, latest: usize, judged: &Judgement) -> Change {

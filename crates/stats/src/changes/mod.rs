@@ -34,6 +34,7 @@ mod pool;
 mod ramp;
 mod scores;
 mod shift;
+mod sides;
 mod split;
 mod spread;
 mod spread_change;
@@ -49,7 +50,8 @@ pub use correlation::Correlation;
 pub use detector::{Change, Checkpoint, Detector, News};
 pub use errors::errors;
 pub use fewest::fewest_values;
-pub use shift::{Shift, shift, sizes};
+pub use shift::{Shift, Size, shift, size, sizes, stretches};
+pub use sides::{SideModes, Sides, sides};
 pub use spread_change::SpreadChange;
 pub use states::{State, StateKind, states};
 
@@ -77,6 +79,7 @@ impl From<f64> for Point {
 pub struct Rules {
     boundary: f64,
     margin: f64,
+    size: Size,
 }
 
 /// Share of unchanged series of 500 independent values with an alarm, and the boundary that gives at
@@ -102,7 +105,18 @@ impl Rules {
                 b0 + (b1 - b0) * (wanted / s0).ln() / (s1 / s0).ln()
             }
         };
-        Self { boundary, margin: margin.max(0.0) }
+        Self { boundary, margin: margin.max(0.0), size: Size::default() }
+    }
+
+    /// The same rules, by which a step is as large as `size` says.
+    #[must_use]
+    pub fn sized(self, size: Size) -> Self {
+        Self { size, ..self }
+    }
+
+    /// Returns by what the size of a step is judged.
+    pub fn size(&self) -> Size {
+        self.size
     }
 
     /// What |z| has to reach, without surcharges.

@@ -12,16 +12,28 @@
 //! Hodges and Lehmann, "Estimates of Location Based on Rank Tests", Annals of Mathematical Statistics 34
 //! (1963); Lehmann, "Nonparametric Confidence Intervals for a Shift Parameter", ibid.
 
-use super::Changes;
+use std::ops::Range;
+
 use super::correlation::inflation;
 use super::split::median;
 use super::window::REACH;
+use super::{Change, Changes};
 use crate::center::median_of_sorted;
-use crate::normal;
 use crate::whole::place;
+use crate::{normal, student};
 
 /// Confidence of the interval of a size.
 const CONFIDENCE: f64 = 0.95;
+
+/// By what the size of a change is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Size {
+    /// By what is typical: medians, and Hodges and Lehmann's shift.
+    #[default]
+    Median,
+    /// By the means.
+    Mean,
+}
 
 /// A ratio of levels: after / before.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -65,19 +77,68 @@ pub fn shift(before: &[f64], after: &[f64], correlation: f64, confidence: f64) -
     })
 }
 
+/// Returns the ratio of the means, with an interval of Student's kind whose errors are widened for correlation; nothing
+/// where a side has fewer than two values or the mean before is not above 0.
+fn of_means(before: &[f64], after: &[f64], correlation: f64, confidence: f64) -> Option<Shift> {
+    let fewest = before.len().min(after.len());
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let (old, new) = (mean(before), mean(after));
+    if fewest < 2 || old <= 0.0 {
+        return None;
+    }
+    let variance = |values: &[f64], mean: f64| {
+        let squares = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>();
+        let n = values.len();
+        squares / (n as f64 - 1.0) / n as f64 * inflation(n, correlation)
+    };
+    let ratio = new / old;
+    let error = (variance(after, new) + ratio * ratio * variance(before, old)).sqrt() / old;
+    let half = student::two_sided_quantile(confidence, fewest as f64 - 1.0) * error;
+    Some(Shift { ratio, low: ratio - half, high: ratio + half })
+}
+
+/// Returns how far a level moved, as `of` says; see [`shift`].
+pub fn size(
+    before: &[f64],
+    after: &[f64],
+    correlation: f64,
+    confidence: f64,
+    of: Size,
+) -> Option<Shift> {
+    match of {
+        Size::Median => shift(before, after, correlation, confidence),
+        Size::Mean => of_means(before, after, correlation, confidence),
+    }
+}
+
+/// Returns the places of the values before and after each of these changes, which are in order: at most 100 of each level,
+/// in a series of so many values.
+pub fn stretches<'a>(
+    changes: impl Iterator<Item = &'a Change> + Clone,
+    values: usize,
+) -> Vec<(Range<usize>, Range<usize>)> {
+    let ends = changes.clone().skip(1).map(|next| next.index).chain([values]);
+    let mut start = 0;
+    let mut stretches = Vec::new();
+    for (change, end) in changes.zip(ends) {
+        let at = change.index;
+        stretches.push((start.max(at.saturating_sub(REACH))..at, at..end.min(at + REACH)));
+        start = at;
+    }
+    stretches
+}
+
 /// Returns the size of each change, in the order of [`Changes::all`]: from at most 100 values of its level, up
 /// to the next change, over as many of the level before, with an interval at 95 %.
-pub fn sizes(values: &[f64], changes: &Changes) -> Vec<Option<Shift>> {
-    let ends = changes.all().skip(1).map(|next| next.index).chain([values.len()]);
-    let mut start = 0;
-    let mut sizes = Vec::new();
-    for (change, end) in changes.all().zip(ends) {
-        let before = &values[start.max(change.index.saturating_sub(REACH))..change.index];
-        let after = &values[change.index..end.min(change.index + REACH)];
-        sizes.push(shift(before, after, change.correlation, CONFIDENCE));
-        start = change.index;
-    }
-    sizes
+pub fn sizes(values: &[f64], changes: &Changes, of: Size) -> Vec<Option<Shift>> {
+    let all: Vec<&Change> = changes.all().collect();
+    let stretches = stretches(all.iter().copied(), values.len());
+    all.iter()
+        .zip(stretches)
+        .map(|(change, (before, after))| {
+            size(&values[before], &values[after], change.correlation, CONFIDENCE, of)
+        })
+        .collect()
 }
 
 #[cfg(test)]

@@ -25,7 +25,9 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     let settings = Settings::read()?;
     let filter = SeriesFilter { main: !args.all, ..SeriesFilter::from(&args.chosen) };
     let ours = args.finding.engine == Engine::Becalm;
-    let asked = args.finding.margin.is_some() || args.finding.false_alarms.is_some();
+    let asked = args.finding.margin.is_some()
+        || args.finding.false_alarms.is_some()
+        || args.finding.size.is_some();
     let (mut store, keep) = if ours && !asked {
         args.store.open_to_follow(&settings, ui)?
     } else {
@@ -46,13 +48,15 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
         for (series, points) in series.into_iter().zip(points) {
             let values: Vec<f64> = points.iter().map(|point| point.value).collect();
             let found = find(&values, &args.finding);
-            let changes = placed(&points, &found, now());
+            let size = args.finding.size.unwrap_or_default().into();
+            let changes = placed(&points, &found, size, now());
             let Changes { spreads, states, .. } = found;
             let decided = Vec::new();
             let followed = Followed { series, points, changes, spreads, states, decided };
             documents.extend(documents_of(&followed, args));
         }
-        return Ok(Found { series: count, changes: documents, ..Found::default() });
+        let size = args.finding.size.unwrap_or_default().into();
+        return Ok(Found { series: count, size, changes: documents, ..Found::default() });
     }
     warn_of_margins(&mut store, &settings, ui)?;
     let home = Home::look()?;
@@ -69,6 +73,7 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
         left_out,
         margin: args.finding.margin,
         false_alarms: args.finding.false_alarms,
+        size: args.finding.size.map(Into::into),
         configured: settings.changes.clone(),
     };
     let followed = follow(&mut store, series, &terms, keep == Access::Write, now())?;
@@ -90,7 +95,7 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
         one.states.iter().map(|state| state_in_history(one, state)).collect()
     };
     let states = listed().flat_map(states_of).collect();
-    Ok(Found { series: count, too_few, changes, spreads, states })
+    Ok(Found { series: count, size: terms.size(), too_few, changes, spreads, states })
 }
 
 /// Warns of margins in `becalm.toml` that match no series.

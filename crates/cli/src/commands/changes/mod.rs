@@ -14,7 +14,7 @@ use becalm_model::wire::{
 };
 use becalm_report::changes_text;
 use becalm_series::{ChangeTerms, check_false_alarms};
-use becalm_stats::changes::{Rules, SpreadChange};
+use becalm_stats::changes::{Rules, Size, SpreadChange};
 use clap::ValueEnum;
 
 use super::history::{SeriesFlags, StoreFlags, moment};
@@ -82,6 +82,9 @@ struct FindingFlags {
     /// Share of unchanged series of 500 points in which a change may be confirmed, from 0.1% to 10%
     #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Detecting")]
     false_alarms: Option<f64>,
+    /// What the size of a change is, which margins are held against [default: the value in becalm.toml, else median]
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Detecting")]
+    size: Option<SizeFlag>,
     /// Which detector to use; only the findings of becalm's own are kept
     #[arg(long, value_enum, default_value_t = Engine::Becalm, help_heading = "Detecting")]
     engine: Engine,
@@ -102,7 +105,8 @@ impl FindingFlags {
     /// Returns the rules for a series that has no name.
     fn rules(&self) -> Rules {
         let (margin, false_alarms) = (self.margin, self.false_alarms);
-        ChangeTerms { margin, false_alarms, ..ChangeTerms::default() }.rules("", "")
+        let size = self.size.map(Into::into);
+        ChangeTerms { margin, false_alarms, size, ..ChangeTerms::default() }.rules("", "")
     }
 
     /// Refuses flags that the engine would ignore.
@@ -129,6 +133,25 @@ impl FindingFlags {
     }
 }
 
+/// What the size of a change is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum SizeFlag {
+    /// What is typical: the shift of the medians
+    #[default]
+    Median,
+    /// What all runs take together: the ratio of the means, which a new slow mode changes
+    Mean,
+}
+
+impl From<SizeFlag> for Size {
+    fn from(flag: SizeFlag) -> Self {
+        match flag {
+            SizeFlag::Median => Self::Median,
+            SizeFlag::Mean => Self::Mean,
+        }
+    }
+}
+
 /// A detector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
@@ -152,7 +175,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return review::run(command, ui);
     }
     args.finding.check()?;
-    let Found { series, too_few, mut changes, mut spreads, mut states } = match &args.series {
+    let Found { series, size, too_few, mut changes, mut spreads, mut states } = match &args.series {
         Some(path) => series::changes(path, &args.finding)?,
         None => kept::changes(args, ui)?,
     };
@@ -164,6 +187,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let document = ChangesDocument {
         schema: CHANGES_SCHEMA.to_owned(),
         engine: args.finding.engine.name(),
+        size: match size {
+            Size::Median => "median",
+            Size::Mean => "mean",
+        }
+        .to_owned(),
         series,
         too_few,
         changes,
@@ -184,6 +212,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 struct Found {
     /// In how many series.
     series: usize,
+    /// What their sizes are.
+    size: Size,
     /// Those in which no change can be found yet.
     too_few: Option<TooFewValues>,
     changes: Vec<ChangePointDocument>,

@@ -8,7 +8,7 @@ use becalm_series::{change_point, series_state, state_word};
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
-use becalm_stats::changes::{Change, Changes, detect, sizes};
+use becalm_stats::changes::{Change, Changes, detect, sides, sizes, stretches};
 
 use super::few::{self, Unchanged};
 use super::{Engine, FindingFlags, Found, spread_document};
@@ -24,7 +24,10 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
         series.iter().enumerate().filter_map(|(i, value)| Some((i, (*value)?))).unzip();
     let found = find(&values, finding);
     let mut documents = Vec::new();
-    for (i, (change, size)) in found.all().zip(sizes(&values, &found)).enumerate() {
+    let of_size = finding.size.unwrap_or_default().into();
+    let places_of = stretches(found.all().collect::<Vec<_>>().into_iter(), values.len());
+    let sized = found.all().zip(sizes(&values, &found, of_size)).zip(places_of);
+    for (i, ((change, size), (before, after))) in sized.enumerate() {
         let is_confirmed = i < found.confirmed.len();
         let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
         documents.push(ChangePointDocument {
@@ -32,7 +35,7 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
             earliest: places[change.earliest],
             latest: places[change.latest],
             part_of: found.state_of(i).map(|state| state_word(state.kind).to_owned()),
-            ..change_point(change, state, size)
+            ..change_point(change, state, size, &sides(&values[before], &values[after]))
         });
     }
     let is_unchanged = finding.engine == Engine::Becalm && found.confirmed.is_empty();
@@ -53,7 +56,7 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
         SeriesStateDocument { start: places[one.start], end: places[one.end], ..document }
     });
     let (spreads, states) = (spreads.collect(), states.collect());
-    Ok(Found { series: 1, too_few, changes: documents, spreads, states })
+    Ok(Found { series: 1, size: of_size, too_few, changes: documents, spreads, states })
 }
 
 /// Finds changes by the engine that was asked for.
