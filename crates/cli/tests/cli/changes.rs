@@ -157,8 +157,15 @@ fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
     );
     let _ = env.run(["changes", "reopen", id]).exits_with(0);
     assert_eq!(changes(&env, &[])["changes"][0]["history"]["review"], "open");
-    let _ = env.run(["changes", "acknowledge", id]).exits_with(0);
+    let _ = env.run(["changes", "acknowledge", id, "--by", "me"]).exits_with(0);
     assert_eq!(changes(&env, &[])["changes"][0]["history"]["review"], "acknowledged");
+    // Nobody overrules a decision that they have not seen, and everybody may change their own.
+    let other = ["changes", "dismiss", id, "--reason", "noise", "--by", "eve"];
+    let refused = env.run(other).exits_with(2).stderr;
+    assert!(refused.contains(&format!("{id} is acknowledged by me already")), "{refused}");
+    assert!(refused.contains(&format!("becalm changes reopen {id}")), "{refused}");
+    let same = ["changes", "dismiss", id, "--reason", "noise", "--by", "me"];
+    let _ = env.run(same).exits_with(0);
     // A decision does not go in silence with the entry that it is about.
     let prune = ["history", "prune", "--entry", "61"];
     let would = env.run([&prune[..], &["--dry-run"]].concat()).exits_with(0).stdout;

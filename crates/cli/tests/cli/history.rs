@@ -595,6 +595,31 @@ fn what_a_rewritten_branch_lost_and_what_was_merged_leave_the_series() {
 }
 
 #[test]
+fn results_of_a_changed_working_tree_do_not_count_unless_they_are_asked_for() {
+    let env = env();
+    if !has_git("results_of_a_changed_working_tree_do_not_count_unless_they_are_asked_for") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "main"]);
+    env.write("code", "one");
+    git(&env, &["add", "code"]);
+    git(&env, &["commit", "-q", "-m", "one"]);
+    env.write("code", "two");
+    env.write("r.json", r#"{"results": [{"command": "a", "times": [1, 2, 3]}]}"#);
+    let added = env.run(["history", "add", "r.json"]).exits_with(0).stdout;
+    assert!(added.contains("with changes"), "{added}");
+    let changed = "1 entry is of a working tree with changes that no commit has";
+    for command in [&["changes"][..], &["gate"]] {
+        let said = env.run(command);
+        let said = format!("{}{}", said.stdout, said.stderr).replace('\n', " ");
+        assert!(said.contains(changed) && said.contains("--changed-trees"), "{command:?}: {said}");
+        let said = env.run([command, &["--changed-trees"]].concat());
+        let said = format!("{}{}", said.stdout, said.stderr).replace('\n', " ");
+        assert!(!said.contains("of a working tree"), "{command:?}: {said}");
+    }
+}
+
+#[test]
 fn a_folder_of_asv_is_read_file_by_file_and_its_records_can_be_dropped() {
     let env = env();
     env.write(

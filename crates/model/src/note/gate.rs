@@ -57,6 +57,8 @@ pub enum GateNote {
         lost: usize,
         /// How many have commits of branches that were merged into it.
         merged: usize,
+        /// How many are of a working tree with changes that no commit has.
+        changed: usize,
     },
     /// There are changes for the worse that are not confirmed, which this rule lets pass.
     PendingPass {

@@ -40,7 +40,7 @@ pub(super) fn sentence(note: &GateNote) -> String {
             "The history has no results of the branch {instead_of}, so those of {branch} are \
              used; --branch chooses another."
         ),
-        N::OffBranch { branch, lost, merged } => {
+        N::OffBranch { branch, lost, merged, changed } => {
             let entries = |count: usize| {
                 format!("{} {}", counted(count, "entry"), if count == 1 { "is" } else { "are" })
             };
@@ -53,7 +53,13 @@ pub(super) fn sentence(note: &GateNote) -> String {
                     entries(*merged)
                 )
             });
-            let all: Vec<String> = lost.into_iter().chain(merged).collect();
+            let changed = (*changed > 0).then(|| {
+                format!(
+                    "{} of a working tree with changes that no commit has (`--changed-trees` counts them)",
+                    entries(*changed)
+                )
+            });
+            let all: Vec<String> = lost.into_iter().chain(merged).chain(changed).collect();
             format!("Not counted: {}.", all.join("; "))
         }
         N::PendingPass { changes } => format!(

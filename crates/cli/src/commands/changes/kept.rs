@@ -63,7 +63,7 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     let branches: BTreeSet<String> = series.iter().map(|one| one.key.branch.clone()).collect();
     let mut left_out = HashSet::new();
     for branch in branches {
-        let (more, note) = home.left_out(&mut store, &branch, args.side_branches)?;
+        let (more, note) = home.left_out(&mut store, &branch, &args.counted)?;
         left_out.extend(more);
         if let Some(note) = note {
             ui.say((WORDS.note)(&note));

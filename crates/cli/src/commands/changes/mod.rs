@@ -17,7 +17,7 @@ use becalm_series::{ChangeTerms, check_false_alarms};
 use becalm_stats::changes::{Rules, Size, SpreadChange};
 use clap::ValueEnum;
 
-use super::history::{SeriesFlags, StoreFlags, moment};
+use super::history::{CountedFlags, SeriesFlags, StoreFlags, moment};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::change;
@@ -49,9 +49,8 @@ pub(crate) struct Args {
     /// Show only changes first reported since then: a date, or an age such as 90d
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<f64>,
-    /// Include entries of branches that were merged, instead of the first parents of merges alone
-    #[arg(long)]
-    side_branches: bool,
+    #[command(flatten)]
+    counted: CountedFlags,
     /// List only the N worst changes [default: all up to 100, else 30]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     limit: Option<u32>,

@@ -2,7 +2,7 @@
 
 use becalm_model::history::{ChangeId, Decision, EntryId, Review, StoredChange};
 use becalm_model::{Direction, counted};
-use becalm_series::{SeriesFilter, Store, follow, rose};
+use becalm_series::{Decided, SeriesFilter, Store, follow, rose};
 use becalm_stats::changes::Change;
 use clap::Subcommand;
 
@@ -73,14 +73,26 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
         return Err(CommandError::usage("the command names no change")
             .hint("`becalm changes` lists them with their ids, such as 3@120"));
     }
+    let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
+    let mut seen = Vec::new();
     for change in &changes {
         check(&mut store, *change, decision.as_ref())?;
+        let present = present(&mut store, *change)?;
+        let overrules = |present: &&Review| present.by != by && decision.is_some();
+        if let Some(present) = present.as_ref().filter(overrules) {
+            return Err(decided(*change, Some(present))
+                .hint(format!("`becalm changes reopen {change}` undoes that")));
+        }
+        seen.push(present.map(|present| present.time));
     }
-    let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
     let time = now();
-    for ChangeId { series, entry } in &changes {
+    for (change, seen) in changes.iter().zip(seen) {
         let review = decision.clone().map(|decision| Review { decision, by: by.clone(), time });
-        store.review(*series, *entry, review.as_ref())?;
+        // Another user may decide at the same time.
+        match store.decide(change.series, change.entry, seen, review.as_ref())? {
+            Decided::Kept => {}
+            Decided::Meanwhile(present) => return Err(decided(*change, present.as_ref())),
+        }
     }
     if matches!(command, Command::Acknowledge { all: true, .. }) {
         ui.print(&format!("{} {word}\n", counted(changes.len(), "change")))?;
@@ -90,6 +102,26 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
         }
     }
     Ok(Exit::Done)
+}
+
+/// Returns what is decided about a change now.
+fn present(store: &mut Store, change: ChangeId) -> Result<Option<Review>, CommandError> {
+    let reviews = store.snapshot(&[change.series])?.reviews.pop().unwrap_or_default();
+    Ok(reviews.into_iter().find(|(entry, _)| *entry == change.entry).map(|(_, review)| review))
+}
+
+/// Says that somebody decided about a change, so that nobody overrules what they have not seen.
+fn decided(change: ChangeId, present: Option<&Review>) -> CommandError {
+    let Some(Review { decision, by, .. }) = present else {
+        return CommandError::usage(format!("{change} was opened again meanwhile"));
+    };
+    let (word, reason) = match decision {
+        Decision::Acknowledged { reason } => ("acknowledged", reason.as_deref()),
+        Decision::Dismissed { reason } => ("dismissed", Some(reason.as_str())),
+    };
+    let by = if by.is_empty() { "another user" } else { by };
+    let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
+    CommandError::usage(format!("{change} is {word} by {by} already{reason}"))
 }
 
 /// Refuses what the history does not have. A level may be acknowledged from any entry on: a gate may fail before a change

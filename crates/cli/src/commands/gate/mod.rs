@@ -14,7 +14,9 @@ use becalm_series::{Access, EntryTerms};
 use becalm_session::suite::SuiteFile;
 use clap::builder::NonEmptyStringValueParser;
 
-use super::history::{Content, Home, Settings, StoreFlags, content, measurements, now};
+use super::history::{
+    Content, CountedFlags, Home, Settings, StoreFlags, content, measurements, now,
+};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::flags::confidence;
@@ -55,9 +57,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     last: Option<u32>,
-    /// Count entries of branches that were merged, too, instead of the first parents of merges alone
-    #[arg(long)]
-    side_branches: bool,
+    #[command(flatten)]
+    counted: CountedFlags,
     /// Let undecided results pass, with a warning
     #[arg(long)]
     allow_inconclusive: bool,
@@ -91,7 +92,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let home = Home::look()?;
     let mut changes = settings.change_terms();
     if let Some(mut store) = args.store.open_if_there(&settings)? {
-        let (left_out, note) = home.left_out(&mut store, &branch, args.side_branches)?;
+        let (left_out, note) = home.left_out(&mut store, &branch, &args.counted)?;
         changes.left_out = left_out;
         findings.notes.extend(note);
     }

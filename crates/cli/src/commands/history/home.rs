@@ -36,6 +36,17 @@ pub(crate) struct Home {
     dirty: bool,
 }
 
+/// Which entries of a branch count that usually do not, as flags.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct CountedFlags {
+    /// Include entries of branches that were merged, instead of the first parents of merges alone
+    #[arg(long)]
+    side_branches: bool,
+    /// Include entries of a working tree with changes that no commit has
+    #[arg(long)]
+    changed_trees: bool,
+}
+
 impl Home {
     /// Examines the repository of the current folder.
     pub(crate) fn look() -> Result<Self, CommandError> {
@@ -91,22 +102,29 @@ impl Home {
         Ok(BranchCommits { first_parents, all }.off_branch(&store.entries(&filter)?))
     }
 
-    /// Returns the entries of a branch that do not count, and the note about them. Those of merged branches count if
-    /// `side_branches` is set.
+    /// Returns the entries of a branch that do not count, and the note about them.
     pub(crate) fn left_out(
         &self,
         store: &mut Store,
         branch: &str,
-        side_branches: bool,
+        counted: &CountedFlags,
     ) -> Result<(HashSet<EntryId>, Option<Note>), CommandError> {
         let mut off = self.off_branch(store, branch)?;
-        off.retain(|(_, place)| *place == Place::Lost || !side_branches);
+        off.retain(|(_, place)| *place == Place::Lost || !counted.side_branches);
         let lost = off.iter().filter(|(_, place)| *place == Place::Lost).count();
         let merged = off.len() - lost;
+        let mut left_out: HashSet<EntryId> = off.into_iter().map(|(entry, _)| entry).collect();
+        let mut changed = 0;
+        if !counted.changed_trees {
+            let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
+            for entry in store.entries(&filter)?.iter().filter(|entry| entry.dirty) {
+                changed += usize::from(left_out.insert(entry.id));
+            }
+        }
         let branch = branch.to_owned();
-        let note = GateNote::OffBranch { branch, lost, merged }.into();
-        let note = Some(note).filter(|_| !off.is_empty());
-        Ok((off.into_iter().map(|(entry, _)| entry).collect(), note))
+        let note = GateNote::OffBranch { branch, lost, merged, changed }.into();
+        let note = Some(note).filter(|_| !left_out.is_empty());
+        Ok((left_out, note))
     }
 
     fn find(&self, name: &str) -> Option<Commit> {

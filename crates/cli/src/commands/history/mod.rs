@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 
 pub(crate) use files::{Content, content, measurements};
-pub(crate) use home::{Home, Records};
+pub(crate) use home::{CountedFlags, Home, Records};
 pub(crate) use pages::{record_page, title};
 pub(crate) use settings::Settings;
 pub(crate) use store::StoreFlags;
