@@ -182,8 +182,8 @@ pub(crate) fn table(trials: u32, seed: u64) -> Table {
     Table {
         title: "Correcting for the pace of the core".to_owned(),
         explanation: "Share of comparisons of equal programs that say `faster` or `slower` when becalm \
-                      corrects for the pace; how often 17 rounds find 2 % without and with it; and the mean noise floor \
-                      (half the interval) after 17 rounds, in percent."
+                      corrects for the pace; how often 17 rounds find 2 % without and with it; and the mean noise \
+                      floor (half the interval) after 17 rounds, in percent."
             .to_owned(),
         header: titles(&[
             "core",

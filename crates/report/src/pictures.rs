@@ -1,4 +1,4 @@
-//! The pictures of a record, each with a caption that says how to read it: those of the HTML report and of `plot --svg`.
+//! The pictures of a record, each with a caption that says how to read it: in the HTML report and in `plot --svg`.
 
 use std::fmt::Write as _;
 
@@ -59,10 +59,10 @@ pub(crate) fn of(
     all
 }
 
-/// Returns box plots in violins, for who looks for them: every run is on the other pictures, and a box hides modes.
+/// Returns box plots in violins, for whoever looks for them: every run is on the other pictures, and a box hides modes.
 pub(crate) fn violins(record: &Record, labels: &Labels, metrics: &[usize]) -> Vec<Picture> {
-    let caption = "Quartiles and median; whiskers to the farthest value within one and a half times the distance of \
-                   the quartiles. The outline is a smooth density.";
+    let caption = "Quartiles and median; whiskers to the farthest value within one and a half times the distance \
+                   between the quartiles. The outline is a smooth density.";
     let one = |&metric: &usize| {
         let drawing = svg::violins(record, labels, metric, &format!("violin-{metric}"))?;
         Some(Picture { section: "Box plots and violins", drawing, caption: caption.to_owned() })

@@ -76,10 +76,10 @@ pub fn found_table(count: u32, seed: u64) -> Table {
         title: "Series whose level changes once".to_owned(),
         explanation: format!(
             "Share of changes that are confirmed within 5 points of where they are, or within 20 for whole numbers: \
-             even with both levels known, their place can be found within 5 points in only three of four series. Less than \
-             wanted is bold. The delay is the number of points that had been read after the first of the new level, as \
-             the median and the 90 % quantile over all series. Others are confirmed changes farther away, or parts of an unstable series or a trend. \
-             {count} series each."
+             even with both levels known, their place can be found within 5 points in only three of four series. Less \
+             than wanted is bold. The delay is the number of points that had been read after the first of the new level, \
+             as the median and the 90 % quantile over all series. Others are confirmed changes farther away, or parts \
+             of an unstable series or a trend. {count} series each."
         ),
         header: titles(&[
             "points before and after, size",

@@ -33,8 +33,8 @@ pub(super) fn of(document: &LoadFindDocument) -> Option<Picture> {
         "load-find",
         "Percentiles by rate",
         &format!(
-            "Median and {} of the response time of {}, by their rates, with the limit of {limit}. The numbers are in the \
-             table.",
+            "Median and {} of the response time of {}, by their rates, with the limit of {limit}. The numbers are in \
+             the table.",
             percentile(q),
             becalm_model::counted(windows.len(), "window"),
         ),

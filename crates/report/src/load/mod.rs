@@ -329,7 +329,7 @@ fn objective(result: &ObjectiveResult, style: &Style) -> String {
         (Some(found), ObjectiveOf::Errors) => percent(*found),
         (None, _) => "too many requests were never answered".to_owned(),
     };
-    format!("{text}: {} ({found})", if *is_kept { "kept" } else { "missed" })
+    format!("{text}: {} ({found})", if *is_kept { "met" } else { "missed" })
 }
 
 fn generator(document: &LoadRunDocument, style: &Style) -> String {

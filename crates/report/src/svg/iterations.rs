@@ -39,7 +39,7 @@ pub(crate) fn iterations(
         let frame = Frame { top, bottom: top + PANEL - ABOVE - 4.0, ..Frame::new(84.0, height) };
         panel(&mut svg, &frame, (&axis, &across, &scale), run, subject);
         if index + 1 == runs.len() {
-            frame.counting_axis(&mut svg, &across, "iteration of its process");
+            frame.counting_axis(&mut svg, &across, "iteration of the process");
         } else {
             svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
         }
