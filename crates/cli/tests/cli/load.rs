@@ -451,7 +451,8 @@ fn the_demonstration_fits_a_screen() {
     for word in ["by arithmetic", "over 5 connections", "lag, between both"] {
         assert!(output.stdout.contains(word), "{word}: {}", output.stdout);
     }
-    env().run(["load", "--demo", "--rate", "5"]).exits_with(2);
+    let output = env().run(["load", "--demo", "--rate", "5"]).exits_with(2);
+    assert!(output.stderr.contains("--rate"), "{}", output.stderr);
 }
 
 #[test]
