@@ -112,7 +112,7 @@ fn measure(name: &str, place: &str, becalm: &Path, args: &Args) -> Result<()> {
     let began = Instant::now();
     let mut history = Filled::new(place, args, &mut rng)?;
     println!("\n{name}: filled in {:.1} s", began.elapsed().as_secs_f64());
-    let mut server = Serving::start(becalm, place)?;
+    let server = Serving::start(becalm, place)?;
     let began = Instant::now();
     let first = ask(&mut server.connect()?, "/")?;
     println!(
