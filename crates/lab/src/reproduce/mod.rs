@@ -276,6 +276,7 @@ fn table(experiment: &Experiment, outcomes: &[Outcome]) -> ExperimentDocument {
                 .to_owned(),
             })
             .collect(),
+        counters: false,
         rows: reproduced.collect(),
         histogram: experiment.histogram,
         load: load(outcomes),
@@ -396,6 +397,7 @@ fn counter_table(
             figure("before", name_of(table.before)),
             figure("after", name_of(table.after)),
         ],
+        counters: true,
         rows: rows.collect(),
         histogram: false,
         load: None,

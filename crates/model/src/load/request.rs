@@ -96,7 +96,8 @@ impl LoadRequest {
     /// Returns it with a method.
     pub(super) fn with_its_method(mut self) -> Self {
         if self.method.is_empty() {
-            self.method = if self.body.is_some() { "POST" } else { "GET" }.to_owned();
+            let method = if self.body.is_some() { "POST" } else { "GET" };
+            method.clone_into(&mut self.method);
         }
         self
     }

@@ -46,8 +46,11 @@ pub struct ExperimentDocument {
     pub title: String,
     /// What was run, how often, and what the figures are of.
     pub method: String,
-    /// The columns.
+    /// The columns: figures, or two configurations.
     pub figures: Vec<FigureDocument>,
+    /// Whether the rows are counters and the columns configurations. Otherwise it is the other way round.
+    #[serde(default)]
+    pub counters: bool,
     /// The rows.
     pub rows: Vec<ReproducedRow>,
     /// Whether the distributions are part of the comparison.

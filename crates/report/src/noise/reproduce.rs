@@ -149,7 +149,8 @@ fn caveats(page: &mut Page<'_>, experiment: &ExperimentDocument) {
 
 fn table(experiment: &ExperimentDocument, style: &Style) -> Table {
     let titles = experiment.figures.iter().map(|figure| (title(figure), Align::Right));
-    let first = [("configuration".to_owned(), Align::Left), (String::new(), Align::Left)];
+    let of_rows = if experiment.counters { "counter" } else { "configuration" };
+    let first = [(of_rows.to_owned(), Align::Left), (String::new(), Align::Left)];
     let mut table = Table::new(first.into_iter().chain(titles));
     for row in &experiment.rows {
         let mut name = row.name.as_str();
@@ -308,12 +309,21 @@ mod tests {
                 title: "Step by step".to_owned(),
                 method: "10 runs of 200 bursts".to_owned(),
                 figures: vec![column("mean", "mean", "s"), column("cv", "CV", "share")],
+                counters: false,
                 rows,
                 histogram,
                 load: None,
                 contradictions: Vec::new(),
             }],
         }
+    }
+
+    #[test]
+    fn rows_of_counters_are_called_so() {
+        let mut document = document(vec![row("page_faults", &[("mean", 9.0)], &[])], false);
+        document.experiments[0].counters = true;
+        let text = reproduce_text(&[document], &Style::PLAIN);
+        assert!(text.contains("counter ") && !text.contains("configuration"), "{text}");
     }
 
     #[test]

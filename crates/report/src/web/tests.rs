@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use becalm_model::history::{Decision, Review};
 use becalm_model::wire::{
     ChangeInHistoryDocument, ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument,
-    SeriesStateDocument, StateInHistoryDocument,
-    WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
-    WebChangesDocument, WebChoiceDocument, WebCompareCounts, WebCompareDocument,
-    WebComparisonDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
-    WebLevelDocument, WebMachineBranchDocument, WebMachineDocument, WebMachinesDocument,
-    WebNoiseDocument, WebPart, WebPointDocument, WebSeriesDocument, WebSideDocument,
-    WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument, WebTurnDocument,
+    SeriesStateDocument, StateInHistoryDocument, WebBenchmarkDocument, WebBenchmarksDocument,
+    WebChangeCounts, WebChangeDocument, WebChangesDocument, WebChoiceDocument, WebCompareCounts,
+    WebCompareDocument, WebComparisonDocument, WebEntriesDocument, WebEntryDocument,
+    WebEntryValueDocument, WebLevelDocument, WebMachineBranchDocument, WebMachineDocument,
+    WebMachinesDocument, WebNoiseDocument, WebPart, WebPointDocument, WebSeriesDocument,
+    WebSideDocument, WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument,
+    WebTurnDocument,
 };
 
 use super::{

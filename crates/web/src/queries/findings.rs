@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use becalm_model::history::{EntryId, Point, Series, SeriesId};
-use becalm_model::wire::{SeriesStateDocument, WebChangeCounts, WebChangeDocument, WebNoiseDocument};
+use becalm_model::wire::{
+    SeriesStateDocument, WebChangeCounts, WebChangeDocument, WebNoiseDocument,
+};
 use becalm_series::{
     DetectorState, EntryFilter, Followed, Group, SeriesFilter, Snapshot, Stamp, Store, StoreError,
     change_in_history, fact, follow_in, state_in_history, state_word,
@@ -398,7 +400,8 @@ fn changes_of(
         let found = followed.iter().flat_map(of).filter(|one| !is_part(one));
         changes.extend(found.map(Arc::new));
         unsettled.extend(followed.iter().flat_map(|followed| {
-            let current = followed.states.iter().filter(|one| one.is_current(followed.points.len()));
+            let current =
+                followed.states.iter().filter(|one| one.is_current(followed.points.len()));
             current.map(|state| state_in_history(followed, state))
         }));
     }
