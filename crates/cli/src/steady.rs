@@ -7,7 +7,7 @@ use becalm_model::wire::{
     VersionError, json_text,
 };
 use becalm_model::{Record, with_causes};
-use becalm_report::{SteadyRun, class_word};
+use becalm_report::{SteadyRun, class_word, waited_share};
 use becalm_session::{files, own_record};
 use becalm_stats::steady::{Agreement, Steady, agreement, warm_up};
 
@@ -20,7 +20,7 @@ pub(crate) fn read(paths: &[PathBuf], tolerance: f64) -> Result<Vec<SteadyRun>, 
     for path in paths {
         let all = series(path)?;
         let several = all.len() > 1;
-        for (index, (name, values)) in all.into_iter().enumerate() {
+        for (index, (name, values, waited)) in all.into_iter().enumerate() {
             let name = match name {
                 Some(name) => name,
                 None if several => format!("{}, series {}", path.display(), index + 1),
@@ -29,14 +29,14 @@ pub(crate) fn read(paths: &[PathBuf], tolerance: f64) -> Result<Vec<SteadyRun>, 
             let run = SteadyRun::of(name.clone(), values, tolerance).map_err(|error| {
                 CommandError::measure(format!("{name}: cannot judge the iterations: {error}"))
             })?;
-            runs.push(run);
+            runs.push(SteadyRun { waited, ..run });
         }
     }
     Ok(runs)
 }
 
-/// The iterations of one run, with its name where there is one.
-type Series = (Option<String>, Vec<f64>);
+/// The iterations of one run, with its name and the share of its time for which it waited, where there are any.
+type Series = (Option<String>, Vec<f64>, Option<f64>);
 
 /// Returns the series of one file, with names where it is a record.
 fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
@@ -48,7 +48,8 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
                 let name = format!("{}, round {}", subject.name, run.round + 1);
                 becalm_runner::check_times(&run.iterations)
                     .map_err(|error| CommandError::measure(format!("{name}: {error}")))?;
-                runs.push((Some(name), run.iterations.clone()));
+                let waited = waited_share(&record, run);
+                runs.push((Some(name), run.iterations.clone(), waited));
             }
         }
         if runs.is_empty() {
@@ -69,7 +70,7 @@ fn series(path: &Path) -> Result<Vec<Series>, CommandError> {
              --json`, or seconds, either one per line or as a JSON array",
         )
     })?;
-    Ok(all.into_iter().map(|values| (None, values)).collect())
+    Ok(all.into_iter().map(|values| (None, values, None)).collect())
 }
 
 /// Reads a record, if the text is one. Other documents of becalm have iterations too.
@@ -110,6 +111,7 @@ fn document(run: &SteadyRun) -> SteadyRunDocument {
         steady_from: steady.from,
         seconds_before: run.seconds_before(),
         level: steady.level,
+        fastest_of: steady.block,
         tolerance: steady.tolerance,
         segments: steady
             .segments

@@ -118,7 +118,7 @@ pub use saved::{import_text, metadata_text, show_text};
 pub use services::services_text;
 pub use shared_axes::SharedAxes;
 pub use single::{hist_text, stats_text};
-pub use steady::{SteadyRun, steady_runs, steady_text};
+pub use steady::{SteadyRun, steady_runs, steady_text, waited_share};
 pub use style::{Role, Style};
 pub use suite::{SuiteEntry, outlook_text, suite_list_text, suite_text};
 pub use table::{Align, Cell, Table};

@@ -1,7 +1,7 @@
 //! Whether runs settle, and after how many iterations: the output of `becalm stats --steady`, and
 //! what `becalm run` reports about iterations inside runs.
 
-use becalm_model::{Record, Unit};
+use becalm_model::{Record, Run, Unit, metric};
 use becalm_stats::steady::{
     Agreement, Class, FEWEST_ITERATIONS, Steady, TOLERANCE, agreement, classify, warm_up,
 };
@@ -24,6 +24,8 @@ pub struct SteadyRun {
     pub series: Sample,
     /// Their classification.
     pub steady: Steady,
+    /// Share of the run's time for which its main thread waited for a CPU, where that is known.
+    pub waited: Option<f64>,
 }
 
 impl SteadyRun {
@@ -31,7 +33,7 @@ impl SteadyRun {
     pub fn of(name: String, values: Vec<f64>, tolerance: f64) -> Result<Self, Violation> {
         let series = Sample::new(values)?;
         let steady = classify(&series, &[], tolerance)?;
-        Ok(Self { name, series, steady })
+        Ok(Self { name, series, steady, waited: None })
     }
 
     /// Returns the seconds before the steady state, if there is one.
@@ -41,13 +43,20 @@ impl SteadyRun {
     }
 }
 
+/// Returns the share of a run's time for which its main thread waited for a CPU, where that is known.
+pub fn waited_share(record: &Record, run: &Run) -> Option<f64> {
+    let wall = run.value(record.metric_index(metric::WALL_TIME)?)?;
+    Some(run.evidence().run_delay? / wall).filter(|share| share.is_finite())
+}
+
 /// Classifies the iterations of every measured run of a subject; runs with too few have no class.
 pub fn steady_runs(record: &Record, subject: usize) -> Vec<SteadyRun> {
     record
         .measured(subject)
         .filter_map(|run| {
             let name = format!("round {}", run.round + 1);
-            SteadyRun::of(name, run.iterations.clone(), TOLERANCE).ok()
+            let classified = SteadyRun::of(name, run.iterations.clone(), TOLERANCE).ok()?;
+            Some(SteadyRun { waited: waited_share(record, run), ..classified })
         })
         .collect()
 }
@@ -102,6 +111,9 @@ pub(crate) fn write(page: &mut Page, runs: &[SteadyRun]) {
     page.gap();
     page.table(&table(runs, page.style.unicode));
     page.say_as(Role::Hint, &tolerance(runs));
+    for said in [floors(runs), waiting(runs)].into_iter().flatten() {
+        page.say_as(Role::Hint, &said);
+    }
     draw(page, runs);
 }
 
@@ -193,6 +205,39 @@ fn tolerance(runs: &[SteadyRun]) -> String {
     };
     let largest = runs.iter().map(share).fold(0.0, f64::max);
     format!("Levels within {} of the last one count as the same.", percent(largest))
+}
+
+/// Says that the fastest iterations are compared, where many were disturbed.
+fn floors(runs: &[SteadyRun]) -> Option<String> {
+    let block = runs.iter().filter_map(|run| run.steady.block).max()?;
+    let n = runs.iter().filter(|run| run.steady.block.is_some()).count();
+    let which = match (n, runs.len()) {
+        (_, 1) => "Many".to_owned(),
+        (n, all) if n == all => "In each run many".to_owned(),
+        (n, all) => format!("In {n} of {all} runs many"),
+    };
+    Some(format!(
+        "{which} iterations take much longer than those near them, as beside busy programs: the fastest of every \
+         {block} are compared."
+    ))
+}
+
+/// Waiting that is worth a word, as a share of the time of a run.
+const MUCH_WAITING: f64 = 0.05;
+
+/// Says how long the runs waited, where that may explain what their iterations do.
+fn waiting(runs: &[SteadyRun]) -> Option<String> {
+    let most = runs.iter().filter_map(|run| run.waited).fold(0.0, f64::max);
+    let whose = match runs.len() {
+        1 => "The run waited for a CPU for",
+        _ => "The runs waited for a CPU for up to",
+    };
+    (most >= MUCH_WAITING).then(|| {
+        format!(
+            "{whose} {} of the time: some changes may be those of other programs.",
+            percent(most)
+        )
+    })
 }
 
 /// Writes a time that may be far below a second.
@@ -296,6 +341,24 @@ mod tests {
     fn no_iterations_before_the_steady_state_take_no_time() {
         let flat = run("a", &[(400, 5.0)]);
         assert_eq!(flat.seconds_before().map(f64::is_sign_negative), Some(false));
+    }
+
+    #[test]
+    fn what_other_programs_did_is_said() {
+        let text = |run: SteadyRun| {
+            steady_text(&[run], &Style::PLAIN).replace(NBSP, " ").replace("\n", " ")
+        };
+        let calm = run("a", &[(400, 5.0)]);
+        let quiet = text(SteadyRun { waited: Some(0.01), ..calm.clone() });
+        assert!(!quiet.contains("waited") && !quiet.contains("fastest"), "{quiet}");
+        let kept = text(SteadyRun { waited: Some(0.34), ..calm.clone() });
+        assert!(kept.contains("The run waited for a CPU for 34"), "{kept}");
+        let longer = |(i, value): (usize, &f64)| if i % 3 == 0 { 2.0 * value } else { *value };
+        let values = calm.series.values().iter().enumerate().map(longer).collect();
+        let disturbed = SteadyRun::of("b".to_owned(), values, TOLERANCE).unwrap();
+        assert_eq!(disturbed.steady.class, Class::Flat);
+        let said = text(disturbed);
+        assert!(said.contains("Many iterations take much longer"), "{said}");
     }
 
     #[track_caller]

@@ -36,6 +36,10 @@ pub struct SteadyRunDocument {
     /// Mean of the steady iterations without outliers, in seconds; of the last segment when there is
     /// no steady state.
     pub level: f64,
+    /// Iterations in a row of which the fastest stand for all, because others take much longer; level and segments are of
+    /// those. Absent where all iterations count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fastest_of: Option<usize>,
     /// By how much a segment's mean may differ from the last segment's and count as the same, in
     /// seconds; chance is forgiven beside it.
     pub tolerance: f64,
