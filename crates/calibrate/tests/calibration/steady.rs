@@ -290,8 +290,11 @@ fn recorded() -> Vec<Judged> {
     machines.iter().flat_map(|all| (0..all.len()).map(|at| judged(all, at))).collect()
 }
 
+/// Says which runs are of a part.
+type Part = fn(&Judged) -> bool;
+
 /// The parts of the recorded runs of which there is a table.
-const PARTS: [(&str, fn(&Judged) -> bool); 4] = [
+const PARTS: [(&str, Part); 4] = [
     ("quiet", |one| one.is_quiet),
     ("busy", |one| !one.is_quiet),
     ("together", |_| true),
