@@ -148,13 +148,13 @@ impl GateResult {
         }
     }
 
-    /// Takes back what an unstable series says: whatever passes or is undecided is undecided for this reason.
+    /// Takes back what an unstable series says: whatever it is, it is undecided for this reason.
     pub fn unsettle(&mut self, because: GateReason) {
-        match self.outcome {
-            GateOutcome::Pass => self.doubt(because),
-            GateOutcome::Inconclusive => self.reason = because,
-            GateOutcome::Fail => {}
+        if self.outcome == GateOutcome::Pass {
+            return self.doubt(because);
         }
+        self.outcome = GateOutcome::Inconclusive;
+        self.reason = because;
     }
 
     /// Says whether it is undecided because the series is unstable.

@@ -1,5 +1,7 @@
 //! The output of `becalm changes`.
 
+use std::fmt::Write as _;
+
 use becalm_model::Unit;
 use becalm_model::history::{full_name, short_commit};
 use becalm_model::wire::{
@@ -40,7 +42,7 @@ pub fn changes_text(
         page.table(&of_series(shown, style));
     }
     for change in shown {
-        if let Some(text) = sides(change) {
+        if let Some(text) = sides(change, &document.size) {
             page.say(&text);
         }
     }
@@ -85,11 +87,12 @@ fn worst(changes: &[ChangePointDocument], count: usize) -> Vec<ChangePointDocume
 
 /// Says what median and mean of a change are, and the modes, where one number does not say it: the other of both is beyond
 /// the interval, or a mode got more frequent.
-fn sides(change: &ChangePointDocument) -> Option<String> {
+fn sides(change: &ChangePointDocument, size: &str) -> Option<String> {
     /// Share of the values by which a mode got more or less frequent, at least.
     const MODE_CHANGED: f64 = 0.1;
     let (low, high) = (change.ratio_low?, change.ratio_high.unwrap_or(f64::INFINITY));
-    let ratios = [change.after / change.before, change.mean_after / change.mean_before];
+    let typical = if size == "mean" { change.after / change.before } else { change.ratio? };
+    let ratios = [typical, change.mean_after / change.mean_before];
     let is_beyond = ratios.iter().any(|ratio| ratio.is_finite() && !(low..=high).contains(ratio));
     let modes = change
         .modes
@@ -112,13 +115,14 @@ fn sides(change: &ChangePointDocument) -> Option<String> {
             change.history.as_ref().map_or(Unit::Count, |place| Unit::from_name(&place.unit));
         let scale = Scale::of(&unit, [modes.lower, modes.upper], true);
         let share = |share: f64| format!("{:.0}{NBSP}%", 100.0 * share);
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "; {} of the values before and {} of those after are in a second mode, around {} where others are around {}",
             share(modes.upper_share_before),
             share(modes.upper_share_after),
             scale.with_unit(modes.upper),
             scale.with_unit(modes.lower),
-        ));
+        );
     }
     Some(text + ".")
 }

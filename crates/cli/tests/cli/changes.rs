@@ -293,12 +293,12 @@ fn what_was_confirmed_stays_when_its_series_turns_unstable() {
 #[test]
 fn a_new_slow_mode_is_told_by_its_share_and_seen_by_a_margin_of_the_mean() {
     let env = env();
-    // From value 80 on two of five runs take 10 % more.
+    // From value 150 on two of five runs take 10 % more.
     let value = |i: usize| {
-        let is_slow = i >= 80 && (i * 7919) % 5 < 2;
+        let is_slow = i >= 150 && (i * i * 31 + 13 * i) % 89 < 35;
         100.0 + noise(i) / 10.0 + if is_slow { 10.0 } else { 0.0 }
     };
-    env.write("s.txt", series((0..160).map(value)));
+    env.write("s.txt", series((0..300).map(value)));
     let found = changes(&env, &["--series", "s.txt"]);
     let change = &found["changes"][0];
     assert_eq!(found["size"], "median", "{found}");

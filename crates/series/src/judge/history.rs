@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
 use becalm_model::history::{ChangeId, Entry, EntryId, Point, SeriesId, SeriesKey};
-use becalm_model::{GateReason, Record, Unit, metric};
+use becalm_model::{Direction, GateReason, Record, Unit, metric};
 use becalm_stats::changes::State;
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::prediction::FEWEST;
@@ -49,8 +49,8 @@ struct KnownSeries {
     accepted: usize,
     /// The entry that is judged, if the history has it.
     itself: Option<EntryId>,
-    /// Why no value passes, if the series is unstable: then all values since count as one level.
-    unstable: Option<GateReason>,
+    /// What decides if the series is unstable: then all values since count as one level.
+    unstable: Option<Unstable>,
 }
 
 impl KnownSeries {
@@ -122,8 +122,11 @@ pub fn judge_by_history(
         if let GateReason::StillWorse { since, .. } = &mut result.reason {
             *since = commit;
         }
-        if let Some(reason) = &known.unstable {
-            result.unsettle(reason.clone());
+        let unstable = known.unstable.as_ref();
+        let is_beyond = |one: &Unstable| one.is_beyond(value, margin, direction);
+        let is_worse = result.outcome == GateOutcome::Fail && unstable.is_some_and(is_beyond);
+        if let Some(unstable) = unstable.filter(|_| !is_worse) {
+            result.unsettle(unstable.why.clone());
         }
         if result.outcome == GateOutcome::Fail {
             let id = known.id.zip(entry);
@@ -269,13 +272,43 @@ impl Known {
             places: accepted_counts.iter().chain(&apart_counts).chain(&own).map(place).collect(),
             accepted: accepted_counts.len(),
             itself,
-            unstable: unstable.map(|state| why_unstable(followed, state)),
+            unstable: unstable.map(|state| Unstable::of(followed, state, itself)),
             history: History {
                 accepted: values(&accepted_counts),
                 before: values(&counts(&before, &is_earlier)),
                 apart: values(&apart_counts),
                 own: values(&own),
             },
+        }
+    }
+}
+
+/// What is known of a series that is unstable.
+struct Unstable {
+    why: GateReason,
+    /// Its worst level.
+    level: f64,
+    /// Its worst value.
+    worst: f64,
+}
+
+impl Unstable {
+    /// Of a series without the entry that is judged.
+    fn of(followed: &Followed, state: &State, itself: Option<EntryId>) -> Self {
+        let others = followed.points[state.start..].iter();
+        let values = others.filter(|point| itself != Some(point.entry)).map(|point| point.value);
+        let (level, worst) = match followed.series.key.direction {
+            Direction::Lower => (state.to, values.fold(f64::NEG_INFINITY, f64::max)),
+            Direction::Higher => (state.from, values.fold(f64::INFINITY, f64::min)),
+        };
+        Self { why: why_unstable(followed, state), level, worst }
+    }
+
+    /// Says whether a value is worse than all of them, and than the worst level by more than the margin.
+    fn is_beyond(&self, value: f64, margin: f64, direction: Direction) -> bool {
+        match direction {
+            Direction::Lower => value > self.worst.max(self.level * (1.0 + margin)),
+            Direction::Higher => value < self.worst.min(self.level * (1.0 - margin)),
         }
     }
 }
