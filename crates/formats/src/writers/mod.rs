@@ -13,6 +13,7 @@ mod go;
 mod hyperfine;
 mod json;
 mod junit;
+mod load;
 mod names;
 mod numbers;
 mod options;
@@ -125,6 +126,9 @@ pub const WRITERS: &[Writer] = &[
     github_action_benchmark::SMALLER,
     github_action_benchmark::BIGGER,
     junit::XML,
+    load::HDR_LOG,
+    load::SECONDS,
+    load::K6,
 ];
 
 /// Returns the format of this name.

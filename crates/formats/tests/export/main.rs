@@ -1,6 +1,7 @@
 //! Records as files of other tools: read again by becalm, by schemas and by the tools themselves.
 
 mod gates;
+mod loads;
 mod odd;
 mod real_tools;
 mod round_trips;
