@@ -69,7 +69,7 @@ fn listener(root: &SysRoot, pid: u32) -> Option<Listener> {
     Some(Listener { pid, name, cpus })
 }
 
-/// Returns the inodes of sockets that listen at an address, or at all addresses, of a table of `/proc/net` (proc_net_tcp.rst
+/// Returns the inodes of sockets that listen at an address, or at all addresses, of a table of `/proc/net` (`proc_net_tcp.rst`
 /// of the kernel's documentation).
 fn of_tcp(table: &str, wanted: SocketAddr) -> Vec<u64> {
     const LISTENING: &str = "0A";

@@ -387,7 +387,8 @@ mod tests {
 
     #[test]
     fn what_was_confirmed_becomes_a_part_of_the_state_and_stays_as_it_was() {
-        let level = |i: usize| if i >= 100 && (i - 100) / 25 % 2 == 0 { 110.0 } else { 100.0 };
+        let level =
+            |i: usize| if i >= 100 && ((i - 100) / 25).is_multiple_of(2) { 110.0 } else { 100.0 };
         let values: Vec<f64> = (0..260).map(|i| noise(i) + level(i)).collect();
         let all = points(&values);
         let (mut state, mut known) = (None, Vec::<StoredChange>::new());

@@ -98,13 +98,11 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     let folder = tempfile::tempdir_in(".").context("a folder for the history")?;
     let file = folder.path().canonicalize()?.join("history.db");
     measure("SQLite", &file.display().to_string(), &becalm, args)?;
-    match &args.postgres {
-        Some(url) => measure("PostgreSQL", url, &becalm, args),
-        None => {
-            println!("\nPostgreSQL: not measured; --postgres URL names an empty database");
-            Ok(())
-        }
+    if let Some(url) = &args.postgres {
+        return measure("PostgreSQL", url, &becalm, args);
     }
+    println!("\nPostgreSQL: not measured; --postgres URL names an empty database");
+    Ok(())
 }
 
 fn measure(name: &str, place: &str, becalm: &Path, args: &Args) -> Result<()> {

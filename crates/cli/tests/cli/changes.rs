@@ -236,7 +236,7 @@ fn a_series_of_a_file_is_read_where_the_environment_names_a_history() {
 
 /// Two levels, between which a series goes back and forth from value 60 on.
 fn restless(i: usize) -> f64 {
-    noise(i) + if i >= 60 && (i - 60) / 20 % 2 == 0 { 115.0 } else { 100.0 }
+    noise(i) + if i >= 60 && ((i - 60) / 20).is_multiple_of(2) { 115.0 } else { 100.0 }
 }
 
 #[test]

@@ -401,7 +401,7 @@ fn a_scenario_is_that_of_becalm_toml_and_flags_change_it() {
     let server = Server::start(&env, &[]);
     env.write(
         "becalm.toml",
-        &format!(
+        format!(
             "version = 1\n[load.shop]\nurl = '{}'\nrate = 50\nduration = '1s'\narrivals = 'even'\n\
              [[load.shop.requests]]\npath = '/a'\n[[load.shop.requests]]\npath = '/b'\n",
             server.url

@@ -258,11 +258,6 @@ fn killed_while_records_arrive(times: u32) {
     }
     let points = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
     assert_eq!(points.lines().count(), entries.len() + 1, "{points}");
-    println!(
-        "{times} kills: {} acknowledged, {} there, {sent} sent",
-        acknowledged.len(),
-        there.len()
-    );
 }
 
 /// Sends a record and returns its entry, if it was acknowledged.

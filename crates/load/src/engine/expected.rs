@@ -73,7 +73,9 @@ mod tests {
 
     fn is_right(expected: &ExpectedBody, pieces: &[&str]) -> bool {
         let mut look = Look::at(Some(expected));
-        pieces.iter().for_each(|piece| look.take(piece.as_bytes()));
+        for piece in pieces {
+            look.take(piece.as_bytes());
+        }
         look.is_right()
     }
 

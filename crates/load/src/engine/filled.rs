@@ -36,16 +36,14 @@ impl Filled {
         let (mut text_so_far, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
             text_so_far.push_str(before);
-            match after.split_once('}').and_then(|(name, rest)| Some((meant(name)?, rest))) {
-                Some((part, after)) => {
-                    parts.push(Part::Text(std::mem::take(&mut text_so_far)));
-                    parts.push(part);
-                    rest = after;
-                }
-                None => {
-                    text_so_far.push('{');
-                    rest = after;
-                }
+            let place = after.split_once('}').and_then(|(name, rest)| Some((meant(name)?, rest)));
+            if let Some((part, after)) = place {
+                parts.push(Part::Text(std::mem::take(&mut text_so_far)));
+                parts.push(part);
+                rest = after;
+            } else {
+                text_so_far.push('{');
+                rest = after;
             }
         }
         text_so_far.push_str(rest);

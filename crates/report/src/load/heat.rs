@@ -115,32 +115,34 @@ fn in_words(document: &LoadRunDocument, width: u64, marked: &[(u64, String)]) ->
     };
     let middles: Vec<f64> = document.seconds.iter().filter_map(|one| one.response_p50).collect();
     let ends = |fold: fn(f64, f64) -> f64| middles.iter().copied().reduce(fold);
-    let mut text = format!(
+    let mut sentences = vec![format!(
         "{} of response times in columns of {}.",
         counted(document.seconds.len(), "second"),
         counted(place(width as f64), "second")
-    );
+    )];
     if let (Some(low), Some(high)) = (ends(f64::min), ends(f64::max)) {
         let (low, high) = (time(low, &ELSEWHERE), time(high, &ELSEWHERE));
-        text += &format!(" Medians of the seconds lie from {low} to {high}.");
+        sentences.push(format!("Medians of the seconds lie from {low} to {high}."));
     }
     if let Some((second, slowest)) = most(|one| one.response_max) {
-        text += &format!(
-            " The slowest request was due in second {second}: {}.",
+        sentences.push(format!(
+            "The slowest request was due in second {second}: {}.",
             time(slowest, &ELSEWHERE)
-        );
+        ));
     }
     if let Some((second, slow)) = most(|one| one.response_p99) {
-        text +=
-            &format!(" The highest p99 is that of second {second}: {}.", time(slow, &ELSEWHERE));
+        sentences.push(format!(
+            "The highest p99 is that of second {second}: {}.",
+            time(slow, &ELSEWHERE)
+        ));
     }
     for (second, why) in marked.iter().take(10) {
-        text += &format!(" Second {second}: {why}.");
+        sentences.push(format!("Second {second}: {why}."));
     }
     if marked.len() > 10 {
-        text += &format!(" {} more are marked.", counted(marked.len() - 10, "second"));
+        sentences.push(format!("{} more are marked.", counted(marked.len() - 10, "second")));
     }
-    text
+    sentences.join(" ")
 }
 
 #[cfg(test)]

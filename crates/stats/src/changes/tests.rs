@@ -293,7 +293,8 @@ fn nothing_that_was_confirmed_is_withdrawn_and_states_only_get_longer() {
 #[test]
 fn a_second_return_to_a_level_makes_a_series_unstable() {
     let mut rng = Rng::new(21);
-    let level = |i: usize| if i >= 100 && (i - 100) / 25 % 2 == 0 { 106.0 } else { 100.0 };
+    let level =
+        |i: usize| if i >= 100 && ((i - 100) / 25).is_multiple_of(2) { 106.0 } else { 100.0 };
     let values: Vec<f64> = (0..260).map(|i| level(i) + rng.normal()).collect();
     // Up and down again is a regression and its repair.
     let found = detect(values[..145].iter().copied(), Rules::default());

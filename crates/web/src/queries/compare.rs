@@ -255,16 +255,13 @@ fn sides<'a>(
             }
             let mut of_commit: Option<Vec<usize>> = None;
             found.visit(history, store, group, &mut |series, line| {
-                let places: Vec<usize> = match of {
-                    Of::Commits => {
-                        let places = of_commit.get_or_insert_with(|| places_of(line, wanted));
-                        places.iter().filter_map(|place| line.at(*place)).collect()
-                    }
-                    _ => {
-                        let n = line.values.len();
-                        let level = levels.get(&series.id).copied().unwrap_or(0);
-                        (level.max(n.saturating_sub(LAST)).min(n)..n).collect()
-                    }
+                let places: Vec<usize> = if of == Of::Commits {
+                    let places = of_commit.get_or_insert_with(|| places_of(line, wanted));
+                    places.iter().filter_map(|place| line.at(*place)).collect()
+                } else {
+                    let n = line.values.len();
+                    let level = levels.get(&series.id).copied().unwrap_or(0);
+                    (level.max(n.saturating_sub(LAST)).min(n)..n).collect()
                 };
                 let Some(new) = Side::of(series, line, &places) else { return };
                 let key = &series.key;

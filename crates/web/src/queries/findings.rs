@@ -154,7 +154,7 @@ impl Findings {
                 over_time.take(line);
             })?;
             windows.push(over_time.documents());
-            changes.extend(changes_of(history, store, group, series, &mut left, &mut unsettled)?);
+            changes.extend(changes_of(history, store, group, &series, &mut left, &mut unsettled)?);
             states.extend(left);
         }
         let news = facts(store, other.iter().map(|group| group.last()).collect())?;
@@ -186,7 +186,7 @@ impl Findings {
             });
             let series: Vec<Series> = of_group.cloned().collect();
             let unsettled = &mut Vec::new();
-            changes.extend(changes_of(history, store, group, series, &mut states, unsettled)?);
+            changes.extend(changes_of(history, store, group, &series, &mut states, unsettled)?);
         }
         sort(&mut changes);
         Ok(Self {
@@ -372,7 +372,7 @@ fn changes_of(
     history: &History,
     store: &mut Store,
     group: &Group,
-    series: Vec<Series>,
+    series: &[Series],
     states: &mut HashMap<SeriesId, DetectorState>,
     unsettled: &mut Vec<SeriesStateDocument>,
 ) -> Result<Vec<Arc<WebChangeDocument>>, StoreError> {

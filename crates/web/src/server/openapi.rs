@@ -1,4 +1,4 @@
-//! The interface for programs, as OpenAPI describes such: made of one table, which a test compares with the addresses.
+//! The interface for programs, as `OpenAPI` describes them: made of one table, which a test compares with the addresses.
 
 use serde_json::{Map, Value, json};
 

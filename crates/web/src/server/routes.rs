@@ -354,28 +354,36 @@ impl Service {
     ) -> Result<Answer, Refused> {
         let site = self.site(&wanted.who);
         match (target, sent) {
-            (Target::Style, _) => return Ok(Answer::ok(Kind::Style, web_style())),
-            (Target::OpenApi, _) => {
-                return Ok(Answer::ok(Kind::Json, openapi(&self.version)));
-            }
+            (Target::Style, _) => Ok(Answer::ok(Kind::Style, web_style())),
+            (Target::OpenApi, _) => Ok(Answer::ok(Kind::Json, openapi(&self.version))),
             (Target::Schema(place), _) => {
                 let text = (self.schema)(SCHEMAS[place]).ok_or(WebMessage::NotFound)?;
-                return Ok(Answer::ok(Kind::Json, text));
+                Ok(Answer::ok(Kind::Json, text))
             }
-            (Target::Icon, _) => return Ok(Answer::ok(Kind::Picture, web_icon())),
+            (Target::Icon, _) => Ok(Answer::ok(Kind::Picture, web_icon())),
             (Target::Decision(change), Sent::Form(form)) => {
                 let asked = Asked::read(change, &form, &wanted.who.name)?;
-                return Ok(Answer::see_other(asked.carry_out(&self.history)??));
+                Ok(Answer::see_other(asked.carry_out(&self.history)??))
             }
             (Target::Upload, Sent::Record(record)) => {
                 let upload = Upload::read(&wanted.query)?;
                 let document = upload.carry_out(&self.history, record.text)??;
                 let is_new = document.outcome != "known";
                 let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
-                return Ok(Answer::new(status, Kind::Json, json_text(&document)));
+                Ok(Answer::new(status, Kind::Json, json_text(&document)))
             }
-            _ => {}
+            (target, _) => self.look_up(target, form, wanted, &site),
         }
+    }
+
+    /// Makes an answer of what is in the history.
+    fn look_up(
+        &self,
+        target: Target,
+        form: Form,
+        wanted: &Wanted,
+        site: &Site,
+    ) -> Result<Answer, Refused> {
         let page = wanted.page()?;
         let by = wanted.by()?;
         let state = wanted.state()?;
@@ -390,24 +398,24 @@ impl Service {
                         let branch = wanted.words("branch");
                         let found =
                             queries::changes(history, store, state, branch.as_deref(), page)?;
-                        shown(found, &wish, |document| web_changes(document, &site))
+                        shown(found, &wish, |document| web_changes(document, site))
                     }
                     Target::Series(id) => {
                         let found = queries::series(history, store, id, by, page)?;
-                        shown(found, &wish, |document| web_series(document, &site))
+                        shown(found, &wish, |document| web_series(document, site))
                     }
                     Target::Benchmarks => {
                         let search = wanted.words("search").unwrap_or_default();
                         let all = wanted.words("all").is_some();
                         let found = queries::benchmarks(history, store, &search, all, page)?;
-                        shown(found, &wish, |document| web_benchmarks(document, &site))
+                        shown(found, &wish, |document| web_benchmarks(document, site))
                     }
                     Target::Entries => shown(queries::entries(store, page)?, &wish, |document| {
-                        web_entries(document, &site)
+                        web_entries(document, site)
                     }),
                     Target::Entry(id) => {
                         shown(queries::entry(store, id, page)?, &wish, |document| {
-                            web_entry(document, &site)
+                            web_entry(document, site)
                         })
                     }
                     Target::Record(id) => record(history, store, id, form)?,
@@ -418,12 +426,12 @@ impl Service {
                         let sides = [before.as_str(), after.as_str()];
                         let asked = CompareAsked { of, sides, show, search: &search, page };
                         shown(queries::compare(history, store, &asked)?, &wish, |document| {
-                            web_compare(document, &site)
+                            web_compare(document, site)
                         })
                     }
                     Target::Machines => {
                         shown(queries::machines(history, store, page)?, &wish, |document| {
-                            web_machines(document, &site)
+                            web_machines(document, site)
                         })
                     }
                     Target::Suites => {
@@ -432,12 +440,12 @@ impl Service {
                             .as_ref()
                             .map(|(branch, machine)| (branch.as_str(), machine.as_str()));
                         shown(queries::suites(history, store, named, page)?, &wish, |document| {
-                            web_suites(document, &site)
+                            web_suites(document, site)
                         })
                     }
                     Target::Feed => {
                         let changes = queries::feed(history, store)?;
-                        Ok(Answer::ok(Kind::Feed, web_feed(&changes, &site, &wanted.base)))
+                        Ok(Answer::ok(Kind::Feed, web_feed(&changes, site, &wanted.base)))
                     }
                     Target::Badge => {
                         let branch = wanted.words("branch");

@@ -10,7 +10,7 @@ fn bench() -> Bench {
     let mut store = bench.store();
     for at in 0..30 {
         let mut slower = entry(at);
-        slower.branch = "feature".to_owned();
+        "feature".clone_into(&mut slower.branch);
         slower.content = format!("feature {at}");
         slower.points[0].value *= 1.5;
         store.add(&slower).unwrap();

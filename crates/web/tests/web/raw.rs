@@ -131,7 +131,7 @@ proptest! {
             head.push_str(token);
         }
         if says_length {
-            head.push_str(&format!("Content-Length: {}\r\n", body.len()));
+            head = format!("{head}Content-Length: {}\r\n", body.len());
         }
         head.push_str("Connection: close\r\n\r\n");
         let sent = [head.as_bytes(), &body].concat();
