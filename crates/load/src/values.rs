@@ -15,13 +15,13 @@ pub enum ValuesError {
     #[error(transparent)]
     Csv(#[from] csv::Error),
     /// It has names and no rows.
-    #[error("there is no row after the one with the names")]
+    #[error("there is no row below the names of the columns")]
     Empty,
     /// A column cannot be named in a request.
     #[error("`{0}` is not a name for a column; use letters, digits, `_`, `-` and `.`")]
     Name(String),
     /// Two columns have the same name, or one has that of the counter.
-    #[error("there are two meanings of `{{{0}}}`; name the column otherwise")]
+    #[error("`{{{0}}}` has two meanings; rename a column")]
     Twice(String),
 }
 

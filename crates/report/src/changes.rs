@@ -117,7 +117,7 @@ fn sides(change: &ChangePointDocument, size: &str) -> Option<String> {
         let share = |share: f64| format!("{:.0}{NBSP}%", 100.0 * share);
         let _ = write!(
             text,
-            "; {} of the values before and {} of those after are in a second mode, around {} where others are around {}",
+            "; {} of the values before and {} of those after are in a second mode around {}, the others around {}",
             share(modes.upper_share_before),
             share(modes.upper_share_after),
             scale.with_unit(modes.upper),

@@ -36,10 +36,10 @@ pub(crate) fn say_states(page: &mut Page<'_>, states: &[SeriesStateDocument], st
 
 /// What an unstable series is, and what a trend is.
 const UNSTABLE: &str = "An unstable series goes back and forth between levels, or wanders, which code seldom does. \
-    Look at the machine with `becalm check`, and with `becalm hist` whether the program has two modes. While it is \
-    unstable a gate cannot decide about it.";
-const TREND: &str = "A trend is a slow move in one direction, which no single commit has made. `becalm changes \
-    acknowledge` with the id accepts the level to which it led.";
+    Look at the machine with `becalm check`, and look for two modes of the program with `becalm hist`. While the series \
+    is unstable, a gate cannot decide about it.";
+const TREND: &str = "A trend is a slow move in one direction that no single commit has made. `becalm changes \
+    acknowledge` with its id accepts the level to which it led.";
 
 fn state_table(states: &[SeriesStateDocument], style: &Style) -> Table {
     let of_history = states.iter().any(|one| one.history.is_some());

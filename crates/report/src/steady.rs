@@ -217,8 +217,8 @@ fn floors(runs: &[SteadyRun]) -> Option<String> {
         (n, all) => format!("In {n} of {all} runs many"),
     };
     Some(format!(
-        "{which} iterations take much longer than those near them, as beside busy programs: the fastest of every \
-         {block} are compared."
+        "{which} iterations take much longer than those near them, as if other programs were busy: becalm compares the \
+         fastest of every {block}."
     ))
 }
 
@@ -234,7 +234,7 @@ fn waiting(runs: &[SteadyRun]) -> Option<String> {
     };
     (most >= MUCH_WAITING).then(|| {
         format!(
-            "{whose} {} of the time: some changes may be those of other programs.",
+            "{whose} {} of the time: other programs may have caused some changes.",
             percent(most)
         )
     })

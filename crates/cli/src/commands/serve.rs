@@ -21,14 +21,14 @@ const TOKEN: &str = "BECALM_SERVE_TOKEN";
 
 /// Show the history in a browser: changes, series, records
 ///
-/// The front page lists what got slower or faster, the largest certain change first. Changes can be
-/// acknowledged, dismissed and opened again there, as with `becalm changes`. /api has the same as
+/// The front page lists what got slower or faster, the largest certain change first. You can
+/// acknowledge, dismiss and reopen changes there, as with `becalm changes`. /api has the same as
 /// JSON, /feed.atom the confirmed changes, /badge.svg their number, /health and /metrics what
 /// monitoring needs. `becalm history add --to` sends results to it. Without a token becalm serves
 /// this machine alone; with one, requests need it as the password of any user name, or as a bearer
-/// token. The token that you give here permits everything; those of `becalm history token` permit
-/// what they were made for. The connection is not encrypted: beyond your own network, put it behind
-/// a proxy with TLS.
+/// token. The token that you give here permits everything; those of `becalm history token` have
+/// only the rights that you gave them. The connection is not encrypted: beyond your own network,
+/// put it behind a proxy with TLS.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// What the pages call the history [default: the name of the repository]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
-    /// Let nobody decide about changes or add anything
+    /// Refuse decisions about changes, and new results
     #[arg(long)]
     read_only: bool,
     /// Write a line about every answer to standard error: time, method, path, status, bytes, seconds

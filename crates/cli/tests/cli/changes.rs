@@ -162,7 +162,7 @@ fn a_change_in_a_history_is_first_seen_once_and_can_be_decided_about() {
     // Nobody overrules a decision that they have not seen, and everybody may change their own.
     let other = ["changes", "dismiss", id, "--reason", "noise", "--by", "eve"];
     let refused = env.run(other).exits_with(2).stderr;
-    assert!(refused.contains(&format!("{id} is acknowledged by me already")), "{refused}");
+    assert!(refused.contains(&format!("me has already acknowledged {id}")), "{refused}");
     assert!(refused.contains(&format!("becalm changes reopen {id}")), "{refused}");
     let same = ["changes", "dismiss", id, "--reason", "noise", "--by", "me"];
     let _ = env.run(same).exits_with(0);

@@ -168,7 +168,7 @@ fn files_of_other_tools_have_their_commits() {
     let more = env.run(["history", "add", "b.csv"]).exits_with(0).stdout;
     assert_eq!(
         more,
-        "added entry 7: c0 on main, 1 value; its others were already in the history\n"
+        "added entry 7: c0 on main, 1 value; its other values were already in the history\n"
     );
     let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
     assert_eq!(csv.lines().filter(|line| line.contains(",c0,")).count(), 2, "{csv}");

@@ -448,7 +448,7 @@ fn the_cpus_of_the_generator_are_those_that_are_asked_for_and_the_report_has_the
 fn the_demonstration_fits_a_screen() {
     let output = env().run(["load", "--demo", "--duration", "1s"]).exits_with(0);
     assert!(output.stdout.lines().count() <= 24, "{}", output.stdout);
-    for word in ["by arithmetic", "over 5 connections", "lag, between both"] {
+    for word in ["by arithmetic", "over 5 connections", "lag, between the two"] {
         assert!(output.stdout.contains(word), "{word}: {}", output.stdout);
     }
     let output = env().run(["load", "--demo", "--rate", "5"]).exits_with(2);

@@ -104,7 +104,7 @@ fn a_history_is_published_as_files() {
 /// Makes a token on the command line, and the line of a head that gives it.
 fn token(env: &TestEnv, name: &str, may: &str) -> String {
     let made = env.run(["history", "token", "add", name, "--may", may]).exits_with(0);
-    assert!(made.stderr.contains("is not shown again"), "{}", made.stderr);
+    assert!(made.stderr.contains("cannot show it again"), "{}", made.stderr);
     made.stdout.trim().to_owned()
 }
 
@@ -131,7 +131,7 @@ fn tokens_are_made_listed_and_revoked_and_shown_once() {
     let secret = token(&env, "ci", "upload");
     assert!(secret.starts_with("becalm_"), "{secret}");
     let taken = env.run(["history", "token", "add", "ci", "--may", "read"]).exits_with(2).stderr;
-    assert!(taken.contains("there is a token of this name"), "{taken}");
+    assert!(taken.contains("this name is already in use"), "{taken}");
     token(&env, "ada", "read,manage");
     let listed = env.run(["history", "token", "list"]).exits_with(0).stdout;
     assert!(
@@ -146,7 +146,7 @@ fn tokens_are_made_listed_and_revoked_and_shown_once() {
         "{listed}"
     );
     let gone = env.run(["history", "token", "revoke", "ci"]).exits_with(2).stderr;
-    assert!(gone.contains("there is no such token"), "{gone}");
+    assert!(gone.contains("there is no valid token"), "{gone}");
     // The file of the history has it nowhere.
     let bytes = std::fs::read(env.work().join(".becalm/history.db")).unwrap();
     assert!(!bytes.windows(secret.len()).any(|part| part == secret.as_bytes()));
@@ -189,7 +189,7 @@ fn what_keeps_a_server_from_taking_results_is_said() {
     env.write("r.json", record(1_700_000_500));
     let without =
         env.run(["history", "add", "r.json", "--to", "http://127.0.0.1:1/"]).exits_with(2).stderr;
-    assert!(without.contains("takes records only with a token"), "{without}");
+    assert!(without.contains("accepts records only with a token"), "{without}");
     let reader = token(&env, "ada", "read");
     let server = serve(&env, &[]);
     let mut command = env.command(["history", "add", "r.json", "--to", &server.url]);

@@ -31,7 +31,7 @@ pub(crate) fn next(
         return Next::Nothing;
     };
     let Ok(location) = location.to_str() else {
-        return Next::Refused("to what is not a URL".to_owned());
+        return Next::Refused("to something that is not a URL".to_owned());
     };
     let path = match path_at(target, asked.uri(), location) {
         Ok(path) => path,

@@ -44,16 +44,16 @@ pub fn load_demo_text(demo: &LoadDemo<'_>, style: &Style) -> String {
     table.push([Cell::from("by arithmetic")].into_iter().chain(truth));
     page.table(&table);
     page.say(&format!(
-        "Users do not wait for each other, so many met the stop. A generator that waits for an answer before it sends the \
-         next request meets it {} times, and shows a server that was never slow.",
+        "Users do not wait for each other, so many of them met the stop. A generator that waits for an answer before it \
+         sends the next request meets it only {} times, and its figures look as if the server was never slow.",
         closed.terms.connections
     ));
     page.gap();
-    page.say(&format!("2. The server does not stop now, and the generator does, for {pause}."));
+    page.say(&format!("2. Now the generator stops for {pause}, and the server does not."));
     let mut table = Table::of_numbers("times", ["p50", "p99", "p99.9"]);
     push(&mut table, "response, from when each was due", &paused.response, style);
     push(&mut table, "service, from when each was sent", &paused.service, style);
-    push(&mut table, "lag, between both", &paused.lag, style);
+    push(&mut table, "lag, between the two", &paused.lag, style);
     page.table(&table);
     page.say(&match paused.fidelity.reasons.first() {
         Some(reason) => format!("Invalid: {}.", words::distrust(reason.get())),

@@ -70,7 +70,7 @@ fn answer(answer: &FindAnswer, objective: &Objective) -> String {
             between(low, high, confidence)
         ),
         FindAnswer::Unresolved { rate: found, low, high, confidence } => format!(
-            "Not resolved: {objective} is met up to about {}, somewhere from {}. Give the search more --max-time.",
+            "Not resolved: {objective} is met up to about {} ({}). Give the search more --max-time.",
             rate(found),
             between(low, high, confidence)
         ),

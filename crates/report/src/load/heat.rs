@@ -140,7 +140,8 @@ fn in_words(document: &LoadRunDocument, width: u64, marked: &[(u64, String)]) ->
         sentences.push(format!("Second {second}: {why}."));
     }
     if marked.len() > 10 {
-        sentences.push(format!("{} more are marked.", counted(marked.len() - 10, "second")));
+        let more = counted(marked.len() - 10, "second");
+        sentences.push(format!("Crosses also mark {more} more."));
     }
     sentences.join(" ")
 }

@@ -135,7 +135,7 @@ fn terms(terms: &LoadTerms) -> String {
     let what = if terms.requests.is_empty() {
         terms.method.clone()
     } else {
-        format!("A mix of {} to", counted(terms.requests.len(), "request"))
+        format!("A mix of {} of requests to", counted(terms.requests.len(), "kind"))
     };
     format!(
         "{what} {}{through}, {}: {}{arrivals} for {}; {connections}, {}{}.",

@@ -62,13 +62,13 @@ pub(super) fn place(place: &GeneratorPlace) -> String {
     match separation {
         Separation::Chosen => format!("Its threads had {own}, as asked."),
         Separation::Apart { server, server_cpus } => format!(
-            "Its threads had {own}, apart from the server ({}, {}).",
+            "Its threads had {own}, separate from those of the server ({}, {}).",
             crate::printable(server),
             server_cpus.named()
         ),
         Separation::Shared { server, server_cpus } => format!(
-            "Its threads share {own} with the server ({}, {}): give both CPUs of their own, the server by `taskset` and \
-             the generator by --cpus.",
+            "Its threads share {own} with the server ({}, {}): give each its own CPUs, the server with `taskset` and \
+             the generator with --cpus.",
             crate::printable(server),
             server_cpus.named()
         ),

@@ -126,7 +126,7 @@ fn few_beyond(metric: &str, beyond: u64, needed: u64, seconds: f64) -> String {
 fn repeated(loads: usize, runs: usize, reason: &Distrust) -> String {
     let were = if loads == 1 { "was" } else { "were" };
     format!(
-        "{} {were} invalid and repeated, beside the {} that {} used: {}",
+        "{} {were} invalid and repeated, in addition to the {} that {} used: {}",
         counted(loads, "load"),
         counted(runs, "run"),
         is_are(runs),

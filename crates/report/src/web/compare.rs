@@ -145,12 +145,12 @@ fn summary(document: &WebCompareDocument, n: usize) -> String {
     let only = match (only_before, only_after) {
         (0, 0) => String::new(),
         (before, after) => {
-            format!(" {before} only before and {after} only after have nothing to compare with.")
+            format!(" Not compared: {before} only before, {after} only after.")
         }
     };
     format!(
         "<p>Of {}, {slower} slower, {faster} faster, {equivalent} equivalent within {}, {inconclusive} inconclusive.{only}</p>\n\
-         <p class=\"quiet\">Intervals have {} confidence each. Verdicts are corrected for how many are compared. The noise is \
+         <p class=\"quiet\">Each interval has {} confidence. Verdicts are corrected for the number of benchmarks. The noise is \
          that between neighbouring entries; entries far apart may differ by more.</p>\n",
         count(n, "benchmark"),
         percent(document.margin),

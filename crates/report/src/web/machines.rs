@@ -22,9 +22,9 @@ pub fn web_machines(document: &WebMachinesDocument, site: &Site) -> String {
         );
     } else {
         out.push_str(
-            "<p class=\"quiet\">A machine is what has the same facts that split series. Its noise is how much values of \
-             main metrics differ from one entry to the next although nothing changed: the relative standard deviation of a \
-             value, of the middle series and of the one of which nine in ten have less.</p>\n",
+            "<p class=\"quiet\">Entries with the same facts, of those that split series, are of one machine. Its noise is how \
+             much values of main metrics differ from one entry to the next although nothing changed: the relative standard \
+             deviation of a value, as the median and the 90 % quantile over its series.</p>\n",
         );
     }
     for one in &document.machines {
@@ -39,7 +39,7 @@ fn machine_section(one: &WebMachineDocument, links: &Links<'_>) -> String {
     if let Some(last) = one.noise.last() {
         out.push_str(&noise(last, &one.noise));
     } else {
-        out.push_str("<p>Its series have too few values for their noise to be known.</p>\n");
+        out.push_str("<p>Its series have too few values to estimate their noise.</p>\n");
     }
     let titles =
         [("branch", false), ("entries", true), ("series", true), ("first", false), ("last", false)];
@@ -116,7 +116,7 @@ fn noise(last: &WebNoiseDocument, all: &[WebNoiseDocument]) -> String {
     let middles: Vec<f64> = all.iter().map(|window| window.middle).collect();
     let first = &all[0];
     let words = format!(
-        "noise of the middle series from {} to {}: {}, then {}",
+        "median noise of the series from {} to {}: {}, then {}",
         date(first.from),
         date(last.until),
         percent(first.middle),
@@ -126,8 +126,8 @@ fn noise(last: &WebNoiseDocument, all: &[WebNoiseDocument]) -> String {
         ("from", false),
         ("to", false),
         ("series", true),
-        ("middle", true),
-        ("nine in ten below", true),
+        ("median", true),
+        ("90 % quantile", true),
     ];
     let rows = all.iter().rev().map(|window| {
         vec![
@@ -139,10 +139,10 @@ fn noise(last: &WebNoiseDocument, all: &[WebNoiseDocument]) -> String {
         ]
     });
     format!(
-        "<p>Noise now: {} for the middle of {} series, below {} for nine in ten.</p>\n{}\n\
+        "<p>Noise now: the median over {} series is {}, the 90 % quantile {}.</p>\n{}\n\
          <details><summary>Noise over time</summary>\n{}</details>\n",
-        percent(last.middle),
         last.series,
+        percent(last.middle),
         percent(last.most),
         spark(&middles, None, &words),
         table(&titles, rows)

@@ -121,7 +121,7 @@ fn words(message: &WebMessage) -> (&'static str, String) {
             "Unknown name",
             "This server does not answer to the name in the address; --host adds a name.".to_owned(),
         ),
-        M::TooLarge => ("Too large", "The request is larger than this server takes.".to_owned()),
+        M::TooLarge => ("Too large", "The request is larger than this server accepts.".to_owned()),
         M::TooSlow => ("Too slow", "The request did not arrive in time.".to_owned()),
         M::Busy => {
             ("Busy", "The server has too much to do: load the page again in a moment.".to_owned())

@@ -58,6 +58,6 @@ fn state_line(state: &SeriesStateDocument, links: Option<&Links<'_>>) -> String 
     }
     format!(
         "{title}<strong>unstable</strong> since {since}{until}: between {from} and {to} ({changes}). Look at the \
-         machine, and whether the program has two modes; a gate cannot decide about it."
+         machine, and check whether the program has two modes; while it is unstable, a gate cannot decide about it."
     )
 }

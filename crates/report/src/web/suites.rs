@@ -21,8 +21,8 @@ pub fn web_suites(document: &WebSuitesDocument, site: &Site) -> String {
         return page(&links, Section::Suites, "Suites", &out);
     }
     out.push_str(
-        "<p class=\"quiet\">The time of a benchmark is its median times the number of its runs, in the last entry: what \
-         becalm spends beside that on warming up and between runs is not in it.</p>\n",
+        "<p class=\"quiet\">The time of a benchmark is its median times the number of its runs, in the last entry. It does \
+         not include warm-up, or what becalm does between runs.</p>\n",
     );
     let titles = [
         ("branch", false),

@@ -109,7 +109,7 @@ pub enum Ready {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ServerError {
     /// No port is free.
-    #[error("has no port to listen at: {0}")]
+    #[error("has no port to listen on: {0}")]
     NoPort(String),
     /// Somebody else listens where it should.
     #[error("cannot be started: something else already listens at {url}")]

@@ -47,7 +47,7 @@ pub enum ContentsError {
     #[error("there is no variable `{0}` in the environment")]
     NoVariable(String),
     /// A name and a password have no colon between them.
-    #[error("{0} has to have NAME:PASSWORD in it, with a colon")]
+    #[error("{0} must contain NAME:PASSWORD, with a colon")]
     NoColon(String),
     /// There is nothing in it.
     #[error("{0} is empty")]

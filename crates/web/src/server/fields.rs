@@ -26,7 +26,7 @@ impl Fields {
         for path in text.split(',') {
             let names: Vec<&str> = path.split('.').map(str::trim).collect();
             if names.len() > DEPTH || names.iter().any(|name| name.is_empty()) {
-                return bad("`fields` is a list of names such as part,changes.change.kind");
+                return bad("`fields` must be a list of names such as part,changes.change.kind");
             }
             let mut here = &mut all;
             for name in names {

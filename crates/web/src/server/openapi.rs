@@ -17,9 +17,9 @@ pub(super) struct Operation {
     pub(super) answer: &'static str,
 }
 
-const PAGE: (&str, &str, &str) = ("page", "integer", "Which part of the list, from 1 on");
+const PAGE: (&str, &str, &str) = ("page", "integer", "Which part of the list, from 1");
 const SEARCH: (&str, &str, &str) =
-    ("search", "string", "Words that name, metric, branch or machine have");
+    ("search", "string", "Words that the name, metric, branch or machine contains");
 const BRANCH: (&str, &str, &str) = ("branch", "string", "The branch");
 
 /// All addresses that answer with a document.
@@ -27,7 +27,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         path: "/api/changes",
         method: "get",
-        summary: "Changes of level, those that matter most first",
+        summary: "Changes of level, the largest certain change first",
         takes: &[("state", "string", "open, acknowledged, dismissed or all"), BRANCH, PAGE],
         answer: "web-changes",
     },
@@ -42,7 +42,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         path: "/api/benchmarks",
         method: "get",
         summary: "Series with their last values",
-        takes: &[SEARCH, ("all", "string", "yes: series beside main metrics, too"), PAGE],
+        takes: &[SEARCH, ("all", "string", "yes: all metrics, not only the main ones"), PAGE],
         answer: "web-benchmarks",
     },
     Operation {
@@ -69,7 +69,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         path: "/api/suites",
         method: "get",
-        summary: "Which benchmarks take how much of the time of the last entry",
+        summary: "How much of the time of the last entry each benchmark takes",
         takes: &[BRANCH, ("machine", "string", "The fingerprint of the machine"), PAGE],
         answer: "web-suites",
     },
@@ -83,16 +83,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
     Operation {
         path: "/api/entries",
         method: "post",
-        summary: "Adds the record that is sent, if it is not known; needs a token with the right to upload",
+        summary: "Adds the record that you send, if it is new; needs a token with the right to upload",
         takes: &[
             ("commit", "string", "The commit"),
             ("commit-time", "number", "When it was made, in seconds since 1970"),
             BRANCH,
             ("dirty", "string", "yes: the working tree had changes that no commit has"),
             ("tag", "string", "A tag; may be repeated"),
-            ("measured", "number", "When the measuring began, in seconds since 1970"),
+            ("measured", "number", "When the measurement began, in seconds since 1970"),
             ("origin", "string", "measurement, or history: one commit of a file of many"),
-            ("record", "string", "keep, or drop: its values alone are kept"),
+            ("record", "string", "keep, or drop: keep only its values"),
         ],
         answer: "web-upload",
     },
@@ -164,7 +164,7 @@ fn operation(one: &Operation) -> Value {
         "summary": one.summary,
         "parameters": parameters,
         "responses": {
-            "200": answer(if one.method == "post" { "It was known" } else { "The document" }),
+            "200": answer(if one.method == "post" { "The history already had it" } else { "The document" }),
             "default": {"description": "Why there is none", "content": {"application/json": {"schema": error}}},
         },
     });

@@ -548,7 +548,7 @@ impl Wanted {
     fn page(&self) -> Result<usize, WebMessage> {
         let Some(text) = value(&self.query, "page") else { return Ok(1) };
         let page = text.parse().ok().filter(|page| *page > 0);
-        page.ok_or_else(|| WebMessage::BadRequest("`page` must be a number from 1 on".to_owned()))
+        page.ok_or_else(|| WebMessage::BadRequest("`page` must be a number from 1".to_owned()))
     }
 
     fn by(&self) -> Result<By, WebMessage> {
@@ -576,11 +576,11 @@ impl Wanted {
             Some(given) => CompareOf::ALL
                 .into_iter()
                 .find(|of| of.word() == given)
-                .ok_or_else(|| bad("`of` is commits, branches or machines"))?,
+                .ok_or_else(|| bad("`of` must be commits, branches or machines"))?,
         };
         let given = value(&self.query, "show").unwrap_or("all");
         let show = SHOWN.into_iter().find(|show| *show == given);
-        Ok((of, show.ok_or_else(|| bad("`show` is all, different, undecided or same"))?))
+        Ok((of, show.ok_or_else(|| bad("`show` must be all, different, undecided or same"))?))
     }
 
     fn state(&self) -> Result<&'static str, WebMessage> {

@@ -48,24 +48,24 @@ impl Upload {
             ["commit", "commit-time", "branch", "dirty", "tag", "measured", "origin", "record"];
         let bad = |what: String| WebMessage::BadRequest(what);
         if let Some((name, _)) = query.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
-            return Err(bad(format!("`{name}` is not known here")));
+            return Err(bad(format!("there is no parameter `{name}`")));
         }
         let word = |name: &str| match value(query, name) {
             Some(text) if text.chars().count() > WORD || text.chars().any(char::is_control) => {
-                Err(bad(format!("`{name}` has at most {WORD} letters, on one line")))
+                Err(bad(format!("`{name}` may have at most {WORD} characters, on one line")))
             }
             text => Ok(text.filter(|text| !text.is_empty()).map(str::to_owned)),
         };
         let time = |name: &str| match value(query, name).map(str::parse::<f64>) {
             None => Ok(None),
             Some(Ok(time)) if becalm_model::is_of_calendar(time) => Ok(Some(time)),
-            Some(_) => Err(bad(format!("`{name}` is in seconds since 1970"))),
+            Some(_) => Err(bad(format!("`{name}` must be in seconds since 1970"))),
         };
         let one_of = |name: &str, words: [&str; 2]| match value(query, name) {
             None => Ok(false),
             Some(text) if text == words[0] => Ok(false),
             Some(text) if text == words[1] => Ok(true),
-            Some(_) => Err(bad(format!("`{name}` is {} or {}", words[0], words[1]))),
+            Some(_) => Err(bad(format!("`{name}` must be {} or {}", words[0], words[1]))),
         };
         let (commit, commit_time) = (word("commit")?, time("commit-time")?);
         if commit.is_none() && commit_time.is_some() {
@@ -77,7 +77,9 @@ impl Upload {
             !tag.is_empty() && tag.chars().count() <= WORD && !tag.chars().any(char::is_control)
         };
         if tags.len() > TAGS || !tags.iter().all(is_word) {
-            return Err(bad(format!("there are at most {TAGS} tags of at most {WORD} letters")));
+            return Err(bad(format!(
+                "there may be at most {TAGS} tags of at most {WORD} characters each"
+            )));
         }
         Ok(Self {
             commit: commit.map(|id| Commit { id, time: commit_time }),
@@ -110,7 +112,7 @@ impl Upload {
             return Ok(Err(WebMessage::BadRequest(why.to_owned())));
         };
         if entry.points.is_empty() {
-            let why = "the record contains no value that could be kept";
+            let why = "the record contains no value that a history can keep";
             return Ok(Err(WebMessage::BadRequest(why.to_owned())));
         }
         let (id, outcome, values) = match history.writing(|store| store.add(&entry))? {
@@ -204,7 +206,7 @@ impl Arrivals {
         }
         match String::from_utf8(bytes) {
             Ok(text) => Ok(Arrived { text, _room: room }),
-            Err(_) => Err(WebMessage::BadRequest("a record is JSON in UTF-8".to_owned())),
+            Err(_) => Err(WebMessage::BadRequest("a record must be JSON in UTF-8".to_owned())),
         }
     }
 }

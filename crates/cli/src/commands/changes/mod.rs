@@ -26,10 +26,10 @@ use crate::ui::Ui;
 /// Show where the level of results changed over time
 ///
 /// A change is confirmed when at least three points are on a new level and are beyond chance for a series that is
-/// tested after every run; it then keeps its place. Newer suspects are pending. Series that get noisier or quieter
-/// around their level are listed separately, and so are series that are unstable or on a trend: only --json lists the
-/// changes that are parts of it. Without --series becalm examines the series of the history and keeps its
-/// findings there. Exit code 3: the series of the file has too few values to confirm a change.
+/// tested after every run; it then keeps its place. Newer suspects are pending. becalm lists separately the series that
+/// get noisier or quieter around their level, and those that are unstable or on a trend; only --json lists the changes
+/// that are parts of these. Without --series becalm examines the series of the history and keeps its findings there.
+/// Exit code 3: the series of the file has too few values to confirm a change.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -81,7 +81,7 @@ struct FindingFlags {
     /// Share of unchanged series of 500 points in which a change may be confirmed, from 0.1% to 10%
     #[arg(long, value_name = "SHARE", value_parser = false_alarms, help_heading = "Detecting")]
     false_alarms: Option<f64>,
-    /// What the size of a change is, which margins are held against [default: the value in becalm.toml, else median]
+    /// The size of a change, which margins are compared with [default: the value in becalm.toml, else median]
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "Detecting")]
     size: Option<SizeFlag>,
     /// Which detector to use; only the findings of becalm's own are kept
@@ -135,10 +135,10 @@ impl FindingFlags {
 /// What the size of a change is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 enum SizeFlag {
-    /// What is typical: the shift of the medians
+    /// The shift of the medians: the typical run
     #[default]
     Median,
-    /// What all runs take together: the ratio of the means, which a new slow mode changes
+    /// The ratio of the means: all runs together, so a new slow mode changes it
     Mean,
 }
 

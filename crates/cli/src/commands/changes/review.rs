@@ -113,7 +113,7 @@ fn present(store: &mut Store, change: ChangeId) -> Result<Option<Review>, Comman
 /// Says that somebody decided about a change, so that nobody overrules what they have not seen.
 fn decided(change: ChangeId, present: Option<&Review>) -> CommandError {
     let Some(Review { decision, by, .. }) = present else {
-        return CommandError::usage(format!("{change} was opened again meanwhile"));
+        return CommandError::usage(format!("another user reopened {change} meanwhile"));
     };
     let (word, reason) = match decision {
         Decision::Acknowledged { reason } => ("acknowledged", reason.as_deref()),
@@ -121,7 +121,7 @@ fn decided(change: ChangeId, present: Option<&Review>) -> CommandError {
     };
     let by = if by.is_empty() { "another user" } else { by };
     let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-    CommandError::usage(format!("{change} is {word} by {by} already{reason}"))
+    CommandError::usage(format!("{by} has already {word} {change}{reason}"))
 }
 
 /// Refuses what the history does not have. A level may be acknowledged from any entry on: a gate may fail before a change

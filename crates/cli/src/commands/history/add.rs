@@ -26,8 +26,9 @@ use crate::ui::Ui;
 /// github-action-benchmark, a folder of ASV results, CSV with a column `time` as Otava reads it,
 /// and records of `compare --rev`. A CSV row without a commit is placed at its own time and belongs
 /// to no commit. Results that are already in the history are recognised and not counted twice. Once
-/// becalm has printed the line of an entry, the entry is on disk. With --to, that is the disk of a
-/// `becalm serve`, which gets the records over HTTP; git is asked here.
+/// becalm has printed the line of an entry, the entry is on disk. With --to, becalm sends the
+/// records to a `becalm serve` over HTTP, and the entries are on the disk of that server; commit
+/// and branch still come from git here.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that becalm saved, files or folders of other tools; `-` is standard input
@@ -216,7 +217,7 @@ fn dashboard(url: &str, file: Option<&Path>, ui: &Ui) -> Result<Dashboard, Comma
         None => std::env::var(TOKEN).ok().filter(|token| !token.is_empty()),
     };
     let Some(token) = token else {
-        return Err(CommandError::usage("a becalm serve takes records only with a token").hint(format!(
+        return Err(CommandError::usage("becalm serve accepts records only with a token").hint(format!(
             "put it into a file and name that with --token-file, or set {TOKEN}; `becalm history token add` makes one there"
         )));
     };
@@ -224,7 +225,7 @@ fn dashboard(url: &str, file: Option<&Path>, ui: &Ui) -> Result<Dashboard, Comma
     let name = host.rsplit_once(':').map_or(host, |(name, _)| name).trim_matches(['[', ']']);
     let is_here = name == "localhost" || name.parse().is_ok_and(|ip: IpAddr| ip.is_loopback());
     if !is_encrypted && !is_here {
-        ui.warn("the connection is not encrypted: the network between can read the token");
+        ui.warn("the connection is not encrypted: others on the network can read the token");
     }
     Ok(Dashboard::new(url, &token))
 }
@@ -328,7 +329,7 @@ impl Adding<'_> {
 }
 
 /// What is said of an entry of which some values were there already.
-const COMPLETED: &str = "; its others were already in the history";
+const COMPLETED: &str = "; its other values were already in the history";
 
 /// Sends the record of an entry to a server.
 fn send(
@@ -351,12 +352,12 @@ fn send(
         let failed = CommandError::measure(format!("{name}: {}", printable(&error.to_string())));
         match error.status() {
             Some(401 | 403) => failed.hint(
-                "the token must be one of that server that permits uploads and was not revoked; \
-                 `becalm history token list` shows them there",
+                "use a token of that server that permits uploads and is not revoked; \
+                 `becalm history token list` lists them on the server",
             ),
-            Some(413) => failed.hint("`becalm serve --max-record` permits larger records; --records drop does not help, because the server makes the values"),
+            Some(413) => failed.hint("`becalm serve --max-record` permits larger records; --records drop does not help, because the server computes the values"),
             _ => failed.hint(
-                "run the command again later: what has arrived is recognised and not counted twice",
+                "run the command again later: the server recognises what it already has",
             ),
         }
     })

@@ -39,7 +39,7 @@ pub(crate) struct Home {
 /// Which entries of a branch count that usually do not, as flags.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CountedFlags {
-    /// Include entries of branches that were merged, instead of the first parents of merges alone
+    /// Include entries of merged branches; by default, a merge counts by its first parent
     #[arg(long)]
     side_branches: bool,
     /// Include entries of a working tree with changes that no commit has

@@ -23,12 +23,11 @@ use crate::ui::Ui;
 /// Letters of a name.
 const NAME: usize = 100;
 
-/// Make, list and revoke tokens, with which `becalm serve` lets people and programs in
+/// Make, list and revoke tokens, which give people and programs access to `becalm serve`
 ///
-/// A token permits to `read` (see every page), to `upload` (send records with `becalm history add
-/// --to`) or to `manage` (decide about changes), or several of these. The history keeps only its
-/// SHA-256. Every `becalm serve` of the history takes it, and within a second of its revocation
-/// takes it no more.
+/// A token has one or several rights: `read` (see every page), `upload` (send records with `becalm
+/// history add --to`) and `manage` (decide about changes). The history keeps only its SHA-256.
+/// Every `becalm serve` of the history accepts it; within a second after you revoke it, none does.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -42,10 +41,10 @@ enum Command {
     Revoke(RevokeArgs),
 }
 
-/// Make a token and print it: this is the only time that it is shown
+/// Make a token, and print it once: becalm cannot show it again
 #[derive(Debug, clap::Args)]
 struct AddArgs {
-    /// Whose it is
+    /// Name of the token, such as that of its user
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
     /// What it permits
@@ -55,7 +54,7 @@ struct AddArgs {
     store: StoreFlags,
 }
 
-/// List the tokens, with those that were revoked
+/// List the tokens, including revoked ones
 #[derive(Debug, clap::Args)]
 struct ListArgs {
     #[command(flatten)]
@@ -65,7 +64,7 @@ struct ListArgs {
 /// Revoke a token
 #[derive(Debug, clap::Args)]
 struct RevokeArgs {
-    /// Whose it is
+    /// Name of the token
     #[arg(value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     name: String,
     #[command(flatten)]
@@ -87,7 +86,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
 fn add(args: &AddArgs, settings: &Settings, ui: &Ui) -> Result<Exit, CommandError> {
     if args.name.chars().count() > NAME || args.name.chars().any(char::is_control) {
-        return Err(CommandError::usage(format!("a name has at most {NAME} letters, on one line")));
+        return Err(CommandError::usage(format!(
+            "a name has at most {NAME} characters, on one line"
+        )));
     }
     let made = NewToken::make().map_err(|error| {
         CommandError::measure(format!("no random numbers could be read: {error}"))
@@ -100,11 +101,11 @@ fn add(args: &AddArgs, settings: &Settings, ui: &Ui) -> Result<Exit, CommandErro
         revoked: None,
     };
     if !args.store.open_for_writing(settings, ui)?.add_token(&token)? {
-        return Err(CommandError::usage(format!("{}: there is a token of this name", args.name))
+        return Err(CommandError::usage(format!("{}: this name is already in use", args.name))
             .hint(format!("`becalm history token revoke {}` revokes it", args.name)));
     }
     ui.print(&format!("{}\n", made.text))?;
-    ui.say("the history keeps only the SHA-256 of the token: it is not shown again");
+    ui.say("the history keeps only the SHA-256 of the token: becalm cannot show it again");
     Ok(Exit::Done)
 }
 
@@ -131,7 +132,7 @@ fn revoke(args: &RevokeArgs, settings: &Settings, ui: &Ui) -> Result<Exit, Comma
     args.store.open_for_reading(settings)?;
     if !args.store.open_for_writing(settings, ui)?.revoke_token(&args.name, now())? {
         return Err(CommandError::usage(format!(
-            "{}: there is no such token that counts",
+            "{}: there is no valid token of this name",
             printable(&args.name)
         ))
         .hint("`becalm history token list` lists them"));

@@ -19,7 +19,7 @@ const IDLE: Duration = Duration::from_secs(10);
 /// See [`Archetype`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum ArchetypeFlag {
-    /// A worker in the background that is hardly used: 1 % of the capacity
+    /// A background worker that is hardly used: 1 % of the capacity
     Idle,
     /// A service whose users wait for each answer: 40 %
     Latency,
@@ -51,7 +51,7 @@ pub(super) fn settle(
     let archetype = flag.archetype();
     if archetype.is_mixed() && asked.scenario.requests.len() < 2 {
         return Err(CommandError::usage(format!(
-            "the archetype `{archetype}` mixes several requests"
+            "the archetype `{archetype}` needs a mix of requests"
         ))
         .hint("name a file with them: --requests FILE"));
     }

@@ -49,7 +49,7 @@ pub(crate) struct Args {
     #[arg(required_unless_present_any = ["scenario", "demo"])]
     url: Option<String>,
 
-    /// Send the load of this name: [load.NAME] in becalm.toml, which other flags change
+    /// Send the load [load.NAME] of becalm.toml; other flags change it
     #[arg(long, value_name = "NAME", conflicts_with = "replay")]
     scenario: Option<String>,
 
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario", "archetype", "demo"])]
     rate: Option<Rates>,
 
-    /// Measure what the server can do, and send it a load that looks like one of production
+    /// Measure the capacity of the server, and send it a load like one in production
     #[arg(long, value_enum, conflicts_with_all = ["rate", "replay", "find", "scenario", "arrivals"])]
     archetype: Option<ArchetypeFlag>,
 
@@ -98,7 +98,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", default_value = "2m", requires = "find", value_parser = duration)]
     max_time: Duration,
 
-    /// Show on a built-in server what a stop of the server looks like, and one of the generator, in half a minute
+    /// Show with a built-in server, in half a minute, what it looks like if the server or the generator stops
     #[arg(long, conflicts_with_all = ["url", "rate", "archetype", "scenario", "replay", "find", "objective", "json", "export_json", "export_hdr", "export_csv"])]
     demo: bool,
 

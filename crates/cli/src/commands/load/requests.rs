@@ -46,7 +46,7 @@ pub(super) struct RequestFlags {
     #[arg(long, value_name = "WHERE", conflicts_with = "user", help_heading = "Requests")]
     bearer: Option<String>,
 
-    /// Follow this many redirects of a request, to the same server [default: a redirect is an answer]
+    /// Follow up to N redirects of each request, on the same server [default: 0, a redirect is an answer]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=20), help_heading = "Requests")]
     follow: Option<u64>,
 
@@ -58,7 +58,7 @@ pub(super) struct RequestFlags {
     #[arg(long, value_name = "TEXT", help_heading = "Requests")]
     expect_body: Option<String>,
 
-    /// The whole body of an answer; one with any other has failed
+    /// The whole body that an answer has to have; an answer with any other has failed
     #[arg(long, value_name = "TEXT", conflicts_with = "expect_body", help_heading = "Requests")]
     expect_exact_body: Option<String>,
 

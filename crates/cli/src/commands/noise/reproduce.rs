@@ -28,7 +28,7 @@ use crate::ui::Ui;
 /// for one run at a time, and puts them back after it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Which articles, by their authors
+    /// The articles, by their authors
     #[arg(required = true, value_name = "ARTICLE", value_parser = names())]
     articles: Vec<&'static [Article]>,
 
@@ -73,7 +73,7 @@ fn names() -> impl TypedValueParser<Value = &'static [Article]> {
         let Article { name, author, title, .. } = article;
         PossibleValue::new(*name).help(format!("{author}: {title}"))
     };
-    let all = PossibleValue::new(ALL).help("Every one of them, in turn");
+    let all = PossibleValue::new(ALL).help("All of them, one after the other");
     PossibleValuesParser::new(ARTICLES.iter().map(one).chain([all])).map(|name| {
         let chosen = ARTICLES.iter().position(|article| article.name == name);
         chosen.map_or(&ARTICLES[..], |at| &ARTICLES[at..=at])
