@@ -148,7 +148,7 @@ fn rate(document: &LoadRunDocument) -> Option<Svg> {
         Anchor::Start,
         at,
         if seconds.iter().any(|one| one.answered < one.scheduled) {
-            "bar: answered; above it, lighter: due and not answered as expected"
+            "bar: answered; lighter part: due, but without the expected answer"
         } else {
             "bar: answered"
         },

@@ -145,7 +145,7 @@ fn summary(document: &WebCompareDocument, n: usize) -> String {
     let only = match (only_before, only_after) {
         (0, 0) => String::new(),
         (before, after) => {
-            format!(" Not compared: {before} only before, {after} only after.")
+            format!(" Not compared: {before} only on the first side, {after} only on the second.")
         }
     };
     format!(

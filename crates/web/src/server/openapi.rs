@@ -17,7 +17,7 @@ pub(super) struct Operation {
     pub(super) answer: &'static str,
 }
 
-const PAGE: (&str, &str, &str) = ("page", "integer", "Which part of the list, from 1");
+const PAGE: (&str, &str, &str) = ("page", "integer", "Part of the list, counted from 1");
 const SEARCH: (&str, &str, &str) =
     ("search", "string", "Words that the name, metric, branch or machine contains");
 const BRANCH: (&str, &str, &str) = ("branch", "string", "The branch");

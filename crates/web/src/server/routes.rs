@@ -548,7 +548,7 @@ impl Wanted {
     fn page(&self) -> Result<usize, WebMessage> {
         let Some(text) = value(&self.query, "page") else { return Ok(1) };
         let page = text.parse().ok().filter(|page| *page > 0);
-        page.ok_or_else(|| WebMessage::BadRequest("`page` must be a number from 1".to_owned()))
+        page.ok_or_else(|| WebMessage::BadRequest("`page` must be a number, 1 or more".to_owned()))
     }
 
     fn by(&self) -> Result<By, WebMessage> {

@@ -27,7 +27,7 @@ const NAME: usize = 100;
 ///
 /// A token has one or several rights: `read` (see every page), `upload` (send records with `becalm
 /// history add --to`) and `manage` (decide about changes). The history keeps only its SHA-256.
-/// Every `becalm serve` of the history accepts it; within a second after you revoke it, none does.
+/// Every `becalm serve` of the history accepts it; a second after you revoke it, none does.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
