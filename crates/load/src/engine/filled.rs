@@ -36,8 +36,8 @@ impl Filled {
         let (mut text_so_far, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
             text_so_far.push_str(before);
-            let place = after.split_once('}').and_then(|(name, rest)| Some((meant(name)?, rest)));
-            if let Some((part, after)) = place {
+            let named = after.split_once('}').and_then(|(name, rest)| Some((meant(name)?, rest)));
+            if let Some((part, after)) = named {
                 parts.push(Part::Text(std::mem::take(&mut text_so_far)));
                 parts.push(part);
                 rest = after;

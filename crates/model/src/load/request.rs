@@ -94,12 +94,12 @@ impl LoadRequest {
     }
 
     /// Returns it with a method.
-    pub(super) fn with_its_method(mut self) -> Self {
-        if self.method.is_empty() {
-            let method = if self.body.is_some() { "POST" } else { "GET" };
-            method.clone_into(&mut self.method);
+    pub(super) fn with_its_method(self) -> Self {
+        if !self.method.is_empty() {
+            return self;
         }
-        self
+        let usual = if self.body.is_some() { "POST" } else { "GET" };
+        Self { method: usual.to_owned(), ..self }
     }
 }
 
