@@ -345,9 +345,7 @@ mod tests {
 
     #[test]
     fn what_other_programs_did_is_said() {
-        let text = |run: SteadyRun| {
-            steady_text(&[run], &Style::PLAIN).replace(NBSP, " ").replace('\n', " ")
-        };
+        let text = |run: SteadyRun| steady_text(&[run], &Style::PLAIN).replace([NBSP, '\n'], " ");
         let calm = run("a", &[(400, 5.0)]);
         let quiet = text(SteadyRun { waited: Some(0.01), ..calm.clone() });
         assert!(!quiet.contains("waited") && !quiet.contains("fastest"), "{quiet}");
