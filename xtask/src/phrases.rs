@@ -148,7 +148,7 @@ const COUNTED: [&str; 24] = [
 ];
 
 /// Numbers that are never 1 there, or are no counts, by the file and what follows the number.
-const SEVERAL: [(&str, &str); 37] = [
+const SEVERAL: [(&str, &str); 40] = [
     ("crates/cli/src/commands/gate/mod.rs", " commits, but only"),
     ("crates/formats/src/error.rs", " files"),
     ("crates/lab/src/iterate/mod.rs", " iterations of each"),
@@ -162,6 +162,9 @@ const SEVERAL: [(&str, &str); 37] = [
     ("crates/report/src/bisect.rs", " changes"),
     ("crates/report/src/changes.rs", " values on"),
     ("crates/report/src/checks.rs", "runs are"),
+    ("crates/report/src/steady.rs", " runs many"),
+    ("crates/report/src/steady.rs", " iterations take"),
+    ("crates/runner/src/rounds/client.rs", " runs: "),
     ("crates/report/src/noise/ablate/said.rs", " processes that becalm kept busy"),
     ("crates/report/src/notes/gate.rs", " values together"),
     ("crates/report/src/notes/gate.rs", " more values"),

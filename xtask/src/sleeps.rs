@@ -64,6 +64,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/machine/examples/show.rs", 1),
             ("crates/runner/src/rounds/spawn/one_run.rs", 1),
             ("xtask/src/bench/disturber.rs", 2),
+            ("xtask/src/bench/load.rs", 2),
             ("xtask/src/bench/probe.rs", 1),
             ("xtask/src/bench/trace.rs", 1),
             ("xtask/src/bench/warmup/neighbours.rs", 1),

@@ -17,7 +17,8 @@ use self::reworded::REWORDED;
 use crate::support::{env, git, has_git, json, with};
 
 /// Fields that a later version has beside those of an earlier one.
-const ADDED: [&str; 5] = ["terms", "too_few", "old", "new", "change"];
+const ADDED: [&str; 8] =
+    ["terms", "too_few", "old", "new", "change", "size", "mean_before", "mean_after"];
 
 /// What lines have in them that a later version says beside those of an earlier one.
 const ADDED_LINES: [&str; 1] = [" too few values ("];

@@ -63,7 +63,7 @@ fn the_ending_of_the_file_tells_the_format_where_it_is_of_one() {
 
     let output = env.run(["export", "record.json", "-o", "out.json"]).exits_with(2);
     assert_snapshot!(said(&output), @r"
-    error: several formats use the file ending `.json`: pyperf, hyperfine, hyperfine-2, bmf, github-action-benchmark, customSmallerIsBetter, customBiggerIsBetter
+    error: several formats use the file ending `.json`: pyperf, hyperfine, hyperfine-2, bmf, github-action-benchmark, customSmallerIsBetter, customBiggerIsBetter, k6-summary
     hint: choose one with --to
     ");
     let output = env.run(["export", "record.json", "-o", "out.odd"]).exits_with(2);

@@ -181,7 +181,8 @@ fn what_cannot_be_meant_is_refused_before_anything_starts() {
     assert!(refused(&with(&["--load", "rat=5"])).contains("did you mean `rate`?"));
     assert!(refused(&with(&["--load", "5", "--url", "ftp://x/"])).contains("http://"));
     assert!(
-        refused(&with(&["--load", "checkout", "--url", URL])).contains("there is no becalm.toml")
+        refused(&with(&["--load", "checkout", "--url", URL]))
+            .contains("no becalm.toml here or above")
     );
     assert!(refused(&["--load", "5", "--url", URL, "true", "true"]).contains("has none"));
     let timeout = refused(&with(&["--load", "5", "--url", URL, "--timeout", "1s"]));

@@ -1,6 +1,6 @@
 //! Published experiments about noise, repeated on this machine.
 //!
-//! An article ([`article`]) is a list of experiments, an experiment a list of configurations that are run in turns
+//! An article ([`Article`]) is a list of experiments, an experiment a list of configurations that are run in turns
 //! and in random order, so that a machine that drifts does not favour one. What cannot be had here is left out with
 //! the reason that the machine gives for it, and never replaced by something that looks like it.
 

@@ -57,7 +57,7 @@ fn parts_of_a_cache_are_warned_of_where_a_whole_one_can_be_had() {
         warned(&document(&machine.tree(), cpus, Domain::Balanced).unwrap())
     };
     let found = warned(&machine, "6-7");
-    assert!(found.contains("CPUs 4-5 share an L3 cache"), "{found}");
+    assert!(found.contains("share an L3 cache with CPUs 4-5"), "{found}");
     assert!(found.contains("Reserve all CPUs of a cache: --cpus 4-7"), "{found}");
     for (machine, cpus) in [(&machine, "4-7"), (&FakeMachine { l3s: 1, ..machine.clone() }, "6-7")]
     {

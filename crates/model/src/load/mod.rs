@@ -15,7 +15,6 @@ mod run_load;
 mod scenario;
 mod terms;
 
-pub use archetype::{Archetype, ArchetypeTerms};
 pub use failure::{Failed, FailureKind};
 pub use fidelity::{Distrust, Fidelity, Gaps, GeneratorPlace, Separation, ThreadUse, Trust};
 pub use find::{
@@ -30,7 +29,7 @@ pub use run_load::{
     USUAL_QUANTILES, is_metric, metrics,
 };
 pub use scenario::{Scenario, ServerTerms};
-pub use terms::{Arrivals, LoadTerms, RequestTerms, Stage};
+pub use terms::{Archetype, ArchetypeTerms, Arrivals, LoadTerms, RequestTerms, Stage};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

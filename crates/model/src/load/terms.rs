@@ -1,6 +1,6 @@
 //! What was asked for.
 
-use super::{ArchetypeTerms, Authentication, ExpectedBody, LoadValues};
+use super::{Authentication, ExpectedBody, LoadValues};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -108,4 +108,33 @@ impl Stage {
     pub fn requests(&self) -> f64 {
         self.requests_until(self.seconds)
     }
+}
+
+/// What kind of service a server is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Archetype {
+    /// A worker in the background that is hardly used.
+    Idle,
+    /// A service whose users wait for each answer.
+    Latency,
+    /// A worker that is kept busy.
+    Throughput,
+    /// An application with several kinds of requests, whose load rises and falls in the course of a day.
+    Enterprise,
+}
+
+crate::words::words! {
+    Archetype { Idle = "idle", Latency = "latency", Throughput = "throughput", Enterprise = "enterprise" }
+}
+
+/// How an archetype was turned into a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ArchetypeTerms {
+    /// Which one.
+    pub archetype: Archetype,
+    /// Answers in a second that the server gave when each connection sent the next request at once.
+    pub capacity: f64,
+    /// Over how many connections it gave them.
+    pub connections: u64,
 }

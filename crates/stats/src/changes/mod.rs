@@ -50,7 +50,7 @@ pub use correlation::Correlation;
 pub use detector::{Change, Checkpoint, Detector, News};
 pub use errors::errors;
 pub use fewest::fewest_values;
-pub use shift::{Shift, Size, shift, size, sizes, stretches};
+pub use shift::{Shift, shift, size, sizes, stretches};
 pub use sides::{SideModes, Sides, sides};
 pub use spread_change::SpreadChange;
 pub use states::{State, StateKind, states};
@@ -72,6 +72,16 @@ impl From<f64> for Point {
     fn from(value: f64) -> Self {
         Self { value, error: 0.0 }
     }
+}
+
+/// By what the size of a change is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Size {
+    /// By what is typical: medians, and Hodges and Lehmann's shift.
+    #[default]
+    Median,
+    /// By the means.
+    Mean,
 }
 
 /// When a change is confirmed.

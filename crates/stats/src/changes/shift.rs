@@ -17,23 +17,13 @@ use std::ops::Range;
 use super::correlation::inflation;
 use super::split::median;
 use super::window::REACH;
-use super::{Change, Changes};
+use super::{Change, Changes, Size};
 use crate::center::median_of_sorted;
 use crate::whole::place;
 use crate::{normal, student};
 
 /// Confidence of the interval of a size.
 const CONFIDENCE: f64 = 0.95;
-
-/// By what the size of a change is judged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Size {
-    /// By what is typical: medians, and Hodges and Lehmann's shift.
-    #[default]
-    Median,
-    /// By the means.
-    Mean,
-}
 
 /// A ratio of levels: after / before.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -29,16 +29,13 @@ use super::decide::Asked;
 use super::fields::Fields;
 use super::openapi::openapi;
 use super::query::{pairs, plain, value};
-use super::upload::{Arrivals, Arrived, Upload};
+use super::upload::{Arrivals, Arrived, PATIENCE, Upload};
 use super::{Answered, Limits, Log, ServerOptions};
 use crate::history::History;
 use crate::queries::{self, By, CompareAsked, CompareOf, Findings};
 
 /// Queries at the same time.
 const QUERIES: usize = 4;
-
-/// How long an answer may wait for its turn and for the database.
-pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long tokens are known before they are read again: so long one that was revoked may still count.
 const FRESH: Duration = Duration::from_secs(1);

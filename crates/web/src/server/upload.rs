@@ -17,8 +17,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::query::value;
-use super::routes::PATIENCE;
 use crate::history::{History, now};
+
+/// How long an answer may wait for its turn and for the database.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Letters of a commit, a branch or a tag.
 const WORD: usize = 200;

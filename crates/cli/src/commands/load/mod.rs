@@ -190,7 +190,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     Ok(exit(&document))
 }
 
-/// An answer to a question needs figures that can be believed, and figures need answers.
+/// An answer to a question needs a valid load, and figures need answers.
 fn exit(document: &LoadRunDocument) -> Exit {
     if let Some(signal) = document.signal {
         Exit::Signal(signal)

@@ -2,7 +2,7 @@
 //! and what stands there now.
 
 /// The old words and those of today.
-pub(super) const REWORDED: [(&str, &str); 86] = [
+pub(super) const REWORDED: [(&str, &str); 87] = [
     (
         "instructions are counted by callgrind: those that the program executes in user mode, and not the kernel's. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
         "instructions are counted by callgrind: those that the program executes in user mode, and not those of the kernel. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
@@ -194,4 +194,5 @@ pub(super) const REWORDED: [(&str, &str); 86] = [
     ("not decided", "undecided"),
     ("taken away", "removed"),
     ("not known", "unknown"),
+    ("Broken off: ", "Interrupted: "),
 ];
