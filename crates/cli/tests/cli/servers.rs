@@ -184,7 +184,9 @@ fn what_cannot_be_meant_is_refused_before_anything_starts() {
         refused(&with(&["--load", "checkout", "--url", URL]))
             .contains("no becalm.toml here or above")
     );
-    assert!(refused(&["--load", "5", "--url", URL, "true", "true"]).contains("has none"));
+    assert!(
+        refused(&["--load", "5", "--url", URL, "true", "true"]).contains("does not, so the server")
+    );
     let timeout = refused(&with(&["--load", "5", "--url", URL, "--timeout", "1s"]));
     assert!(timeout.contains("timeout=1s"), "{timeout}");
     let read = refused(&with(&["--load", "5", "--url", URL, "--metric", "t=(x)"]));
