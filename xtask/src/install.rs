@@ -101,7 +101,7 @@ pub(crate) fn for_tests() -> Result<Vec<PathBuf>> {
 /// The release of what looks for pages that keep people out.
 const AXE: &str = "axe-core@4.10.3";
 
-/// Returns the folder with the script of axe-core; nothing where there is no npm to install it.
+/// Returns the folder with the script of axe-core, or nothing if npm, which installs it, is missing.
 fn axe(tools: &Path) -> Result<Option<PathBuf>> {
     if find("npm").is_none() {
         return Ok(None);

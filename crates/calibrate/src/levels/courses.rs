@@ -1,4 +1,4 @@
-//! Series of several changes, and of slow ones: which of them are told as changes, and which as a state.
+//! Series of several changes, and of slow ones: which of them are reported as changes, and which as a state.
 
 use becalm_stats::Rng;
 use becalm_stats::changes::{Rules, StateKind, detect};

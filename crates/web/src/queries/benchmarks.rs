@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use becalm_model::history::{Series, SeriesId, full_name};
+use becalm_model::history::{Series, SeriesId};
 use becalm_model::wire::{
     ChangePointDocument, HistorySeriesDocument, WEB_BENCHMARKS_SCHEMA, WebBenchmarkDocument,
     WebBenchmarksDocument,
@@ -10,6 +10,7 @@ use becalm_model::wire::{
 use becalm_series::{Store, StoreError};
 
 use super::findings::state;
+use super::search::Search;
 use super::{Findings, part};
 use crate::history::History;
 
@@ -29,15 +30,8 @@ pub(crate) fn benchmarks(
     page: usize,
 ) -> Result<Option<WebBenchmarksDocument>, StoreError> {
     let found = Findings::of(history, store)?;
-    let words: Vec<String> = search.split_whitespace().map(str::to_lowercase).collect();
-    let fits = |one: &&Series| {
-        // Without a search, nothing has to be written for thousands of series.
-        (all || one.main)
-            && (words.is_empty() || {
-                let text = searched(one, &found);
-                words.iter().all(|word| text.contains(word))
-            })
-    };
+    let words = Search::of(search);
+    let fits = |one: &&Series| (all || one.main) && words.fits(one, &found, &one.key.fingerprint);
     let fitting: Vec<&Series> = found.series.iter().filter(fits).collect();
     let Some((part, range)) = part(fitting.len(), EACH, page) else { return Ok(None) };
     let shown = &fitting[range];
@@ -65,12 +59,4 @@ pub(crate) fn benchmarks(
         of_entries: ENTRIES,
         benchmarks: benchmarks.collect(),
     }))
-}
-
-/// Returns the text in which words are searched.
-fn searched(series: &Series, found: &Findings) -> String {
-    let key = &series.key;
-    let name = full_name(&key.benchmark, key.parameters.iter().map(|(name, value)| (name, value)));
-    let cpu = found.fact(&key.fingerprint, "cpu_model");
-    format!("{name}\n{}\n{}\n{cpu}\n{}", key.metric, key.branch, key.fingerprint).to_lowercase()
 }

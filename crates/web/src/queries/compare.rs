@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use becalm_model::history::{EntryId, Series, SeriesId, full_name, short_commit};
+use becalm_model::history::{EntryId, Series, SeriesId, short_commit};
 use becalm_model::wire::{
     WEB_COMPARE_SCHEMA, WebChoiceDocument, WebCompareCounts, WebCompareDocument,
     WebComparisonDocument, WebSideDocument,
@@ -19,6 +19,7 @@ use becalm_stats::multiplicity::holm;
 use becalm_stats::student;
 
 use super::noise::Noise;
+use super::search::Search;
 use super::{Findings, part};
 use crate::history::History;
 use crate::kept::Line;
@@ -97,22 +98,9 @@ pub(crate) fn compare(
         (["", ""], [newest, other, ..]) => [other.value.as_str(), newest.value.as_str()],
         (sides, _) => sides,
     };
-    let words: Vec<String> = asked.search.split_whitespace().map(str::to_lowercase).collect();
+    let words = Search::of(asked.search);
     let [mut of_before, of_after] = sides(history, store, &found, asked.of, [before, after])?;
-    let fits = |series: &Series| {
-        words.is_empty() || {
-            let key = &series.key;
-            let text = format!(
-                "{}\n{}\n{}\n{}",
-                full(series),
-                key.metric,
-                key.branch,
-                found.fact(&key.fingerprint, "cpu_model")
-            );
-            let text = text.to_lowercase();
-            words.iter().all(|word| text.contains(word))
-        }
-    };
+    let fits = |series: &Series| words.fits(series, &found, "");
     let mut counts = WebCompareCounts::default();
     let mut pairs: Vec<[Side<'_>; 2]> = Vec::new();
     for (key, after) in of_after {
@@ -173,13 +161,6 @@ fn kind(verdict: &str) -> &'static str {
         "equivalent" => "same",
         _ => "undecided",
     }
-}
-
-fn full(series: &Series) -> String {
-    full_name(
-        &series.key.benchmark,
-        series.key.parameters.iter().map(|(name, value)| (name, value)),
-    )
 }
 
 /// Returns what could be compared, the newest or largest first.
@@ -367,16 +348,17 @@ impl Estimate {
         }
     }
 
-    /// Returns the ends of the interval at this confidence.
-    fn interval(self, confidence: f64) -> Option<[f64; 2]> {
+    /// Returns the ends of the interval, from the two-sided quantile of Student's t by degrees of freedom.
+    fn interval(self, quantile: impl FnOnce(f64) -> f64) -> Option<[f64; 2]> {
         let (error, degrees) = self.error?;
-        let reach = if error > 0.0 {
-            error * student::two_sided_quantile(confidence, degrees)
-        } else {
-            0.0
-        };
+        let reach = if error > 0.0 { error * quantile(degrees) } else { 0.0 };
         Some([self.log - reach, self.log + reach])
     }
+}
+
+/// Returns the quantile of Student's t between whose two sides the confidence lies.
+fn quantile(degrees: f64) -> f64 {
+    student::two_sided_quantile(CONFIDENCE, degrees)
 }
 
 /// Decides about all pairs together.
@@ -397,9 +379,13 @@ fn decided(found: &Findings, pairs: &[[Side<'_>; 2]]) -> Vec<WebComparisonDocume
     let estimates: Vec<Option<Estimate>> = pairs.iter().map(estimate).collect();
     let p_values: Vec<f64> = estimates.iter().map(|one| one.map_or(1.0, Estimate::p)).collect();
     let corrected = holm(&p_values, CONFIDENCE);
+    // Most series are equally long, so that few degrees of freedom differ.
+    let mut quantiles: HashMap<u64, f64> = HashMap::new();
+    let mut known =
+        |degrees: f64| *quantiles.entry(degrees.to_bits()).or_insert_with(|| quantile(degrees));
     let all = pairs.iter().zip(&estimates).zip(&corrected);
     all.map(|(([before, after], estimate), holm)| {
-        let interval = estimate.and_then(|one| one.interval(CONFIDENCE));
+        let interval = estimate.and_then(|one| one.interval(&mut known));
         let key = &after.series.key;
         let is_worse =
             (after.value > before.value) == (key.direction == becalm_model::Direction::Lower);
@@ -451,7 +437,7 @@ mod tests {
             let log = side() - side();
             let share = if each < 3 { 1.0 } else { std::f64::consts::FRAC_PI_2 } / each as f64;
             let [low, high] =
-                Estimate::of(log, noise, 2.0 * share, [None; 2]).interval(CONFIDENCE).unwrap();
+                Estimate::of(log, noise, 2.0 * share, [None; 2]).interval(quantile).unwrap();
             has += usize::from(low <= 0.0 && high >= 0.0);
         }
         has as f64 / TIMES as f64
@@ -469,11 +455,11 @@ mod tests {
     #[test]
     fn errors_within_entries_serve_where_there_is_no_history_and_exact_values_need_none() {
         let young = Estimate::of(0.1, None, 2.0, [Some((0.01, 10)), Some((0.01, 10))]);
-        let [low, high] = young.interval(0.95).unwrap();
+        let [low, high] = young.interval(quantile).unwrap();
         assert!(low > 0.06 && high < 0.14, "{low} {high}");
         let unknown = Estimate::of(0.1, None, 2.0, [None, Some((0.01, 10))]);
-        assert_eq!((unknown.interval(0.95), unknown.p()), (None, 1.0));
+        assert_eq!((unknown.interval(quantile), unknown.p()), (None, 1.0));
         let exact = Estimate::of(0.1, Some(Noise { deviation: 0.0, degrees: 1.0 }), 2.0, [None; 2]);
-        assert_eq!((exact.interval(0.95), exact.p()), (Some([0.1, 0.1]), 0.0));
+        assert_eq!((exact.interval(quantile), exact.p()), (Some([0.1, 0.1]), 0.0));
     }
 }
