@@ -1,13 +1,11 @@
 //! The seconds of a load as files: the log of histograms that other tools read, and a table.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
+use becalm_model::load::LoadSecond;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
-
-use becalm_model::load::LoadSecond;
 
 use crate::seconds::ClosedSecond;
 
@@ -41,30 +39,8 @@ pub fn write_log(
 /// Writes the figures of each second as CSV: its columns are the fields of the document, and a time that is not known is
 /// empty.
 pub fn seconds_csv(seconds: &[ClosedSecond]) -> String {
-    let mut text =
-        "second,scheduled,answered,errors,starved,unsent,response_p50,response_p99,response_max,\
-                    service_p99,lag_p99,lag_max\n"
-            .to_owned();
-    for ClosedSecond { figures: one, .. } in seconds {
-        let LoadSecond { second, scheduled, answered, errors, starved, unsent, .. } = one;
-        let _ = write!(text, "{second},{scheduled},{answered},{errors},{starved},{unsent}");
-        let times = [
-            one.response_p50,
-            one.response_p99,
-            one.response_max,
-            one.service_p99,
-            one.lag_p99,
-            one.lag_max,
-        ];
-        for time in times {
-            let _ = match time {
-                Some(seconds) => write!(text, ",{seconds:.9}"),
-                None => write!(text, ","),
-            };
-        }
-        text.push('\n');
-    }
-    text
+    let rows = seconds.iter().map(|second| second.figures.cells().join(","));
+    std::iter::once(LoadSecond::COLUMNS.join(",")).chain(rows).map(|row| row + "\n").collect()
 }
 
 #[cfg(test)]

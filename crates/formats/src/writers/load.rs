@@ -113,43 +113,12 @@ fn decoded(text: &str) -> Option<Histogram<u64>> {
 fn seconds(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     let loads = loads(record, options, SECONDS.name)?;
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let titles = [
-        "subject",
-        "run",
-        "second",
-        "scheduled",
-        "answered",
-        "errors",
-        "starved",
-        "unsent",
-        "response_p50",
-        "response_p99",
-        "response_max",
-        "service_p99",
-        "lag_p99",
-        "lag_max",
-    ];
     let failed = "a table in memory is written";
-    writer.write_record(titles).expect(failed);
+    writer.write_record(["subject", "run"].into_iter().chain(LoadSecond::COLUMNS)).expect(failed);
     for (subject, number, _, load) in loads {
-        for one in &load.seconds {
-            let LoadSecond { second, scheduled, answered, errors, starved, unsent, .. } = one;
-            let times = [
-                one.response_p50,
-                one.response_p99,
-                one.response_max,
-                one.service_p99,
-                one.lag_p99,
-                one.lag_max,
-            ];
-            let counts = [second, scheduled, answered, errors, starved, unsent];
-            let row = [record.subjects[subject].name.clone(), number.to_string()]
-                .into_iter()
-                .chain(counts.map(u64::to_string))
-                .chain(
-                    times.map(|time| time.map_or_else(String::new, |time| format!("{time:.9}"))),
-                );
-            writer.write_record(row).expect(failed);
+        for second in &load.seconds {
+            let run = [record.subjects[subject].name.clone(), number.to_string()];
+            writer.write_record(run.into_iter().chain(second.cells())).expect(failed);
         }
     }
     let bytes = writer.into_inner().expect(failed);

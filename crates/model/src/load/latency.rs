@@ -84,3 +84,41 @@ pub struct LoadSecond {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_max: Option<f64>,
 }
+
+impl LoadSecond {
+    /// The titles of its columns in a table: its fields.
+    pub const COLUMNS: [&str; 12] = [
+        "second",
+        "scheduled",
+        "answered",
+        "errors",
+        "starved",
+        "unsent",
+        "response_p50",
+        "response_p99",
+        "response_max",
+        "service_p99",
+        "lag_p99",
+        "lag_max",
+    ];
+
+    /// Returns its cells in a table: times in seconds to the nanosecond, empty if they are not known.
+    pub fn cells(&self) -> [String; 12] {
+        let count = |count: u64| count.to_string();
+        let time = |time: Option<f64>| time.map_or_else(String::new, |time| format!("{time:.9}"));
+        [
+            count(self.second),
+            count(self.scheduled),
+            count(self.answered),
+            count(self.errors),
+            count(self.starved),
+            count(self.unsent),
+            time(self.response_p50),
+            time(self.response_p99),
+            time(self.response_max),
+            time(self.service_p99),
+            time(self.lag_p99),
+            time(self.lag_max),
+        ]
+    }
+}
