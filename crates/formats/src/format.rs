@@ -33,6 +33,9 @@ pub const FORMATS: &[Entry] = &[
     // It has `latency` and `throughput`, as tinybench has.
     readers::autocannon::JSON,
     readers::vegeta::JSON,
+    readers::oha::JSON,
+    readers::fortio::JSON,
+    readers::hdr_log::TEXT,
     readers::tinybench::VITEST,
     readers::tinybench::TINYBENCH,
     readers::tinybench_table::TEXT,

@@ -30,23 +30,16 @@ pub(crate) fn read_text<T: DeserializeOwned>(
     let has_words = |words: [&str; 2]| {
         words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
     };
-    if !has_words(["NaN", "Infinity"])
-        && let Ok(document) = serde_json::from_str(text)
+    let clean = has_words(["NaN", "Infinity"]).then(|| without_bare_tokens(text)).flatten();
+    let mut parsed = parse(clean.as_deref().unwrap_or(text));
+    // `inf` is part of many words: only a text that is refused is looked through for it.
+    if parsed.is_err()
+        && clean.is_none()
+        && let Some(clean) = without_bare_tokens(text)
     {
-        return Ok(document);
+        parsed = parse(&clean);
     }
-    // Only a text that is refused is looked through for these tokens: they are rare.
-    let clean = without_bare_tokens(text);
-    if let Some(document) = clean.as_ref().and_then(|text| serde_json::from_str(text).ok()) {
-        return Ok(document);
-    }
-    // Following the path of an error takes longer than reading.
-    if clean.is_none()
-        && let Ok(document) = serde_json::from_str(text)
-    {
-        return Ok(document);
-    }
-    let error = match parse(clean.as_deref().unwrap_or(text)) {
+    let error = match parsed {
         Ok(document) => return Ok(document),
         Err(error) => error,
     };
@@ -59,6 +52,7 @@ pub(crate) fn read_text<T: DeserializeOwned>(
     })
 }
 
+/// Always follows the path of an error: one way to read each document is half as much code as two.
 fn parse<T: DeserializeOwned>(
     text: &str,
 ) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {

@@ -11,6 +11,7 @@ mod entry;
 mod error;
 mod file;
 mod format;
+mod histograms;
 mod history;
 mod imported;
 mod javascript;

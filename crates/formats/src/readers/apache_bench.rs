@@ -5,7 +5,7 @@
 //! - `Kbytes` are 1024 bytes. `Failed requests` are those that broke off or had another length; other statuses than 2xx are
 //!   counted apart, and only if there are any.
 
-use becalm_model::Direction;
+use becalm_model::{Direction, ImportFact};
 
 use crate::imported::Imported;
 use crate::lines::{self, lines, number};
@@ -33,6 +33,7 @@ struct Run {
 
 fn read(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("ab");
+    imported.known(ImportFact::LatencyFromSending);
     let mut run: Option<Run> = None;
     for (at, line) in lines(file)? {
         if line.starts_with(BEGIN) {

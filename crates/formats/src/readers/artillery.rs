@@ -6,7 +6,7 @@
 //! - Text: `http.response_time:` with the figures indented below, `http.request_rate: ..... 8/sec`; before 2
 //!   `Response time (msec):` and `Mean response/sec:` behind `Summary report`. The last report is the summary.
 
-use becalm_model::Direction;
+use becalm_model::{Direction, ImportFact};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -133,12 +133,14 @@ fn read_json(file: &File) -> Result<Imported, ImportError> {
     }
     report.errors += aggregate.errors.values().filter_map(Value::as_f64).sum::<f64>();
     let mut imported = Imported::of("artillery");
+    imported.known(ImportFact::LatencyFromSending);
     report.add(&mut imported);
     Ok(imported)
 }
 
 fn read_text(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("artillery");
+    imported.known(ImportFact::LatencyFromSending);
     let mut report = Report::default();
     let mut section = String::new();
     for (_, line) in lines(file)? {

@@ -5,7 +5,7 @@
 //! - Text: `Running 2s test @ URL`, as wrk begins, then tables of `│`. Bytes have prefixes of powers of 1000. Without a
 //!   terminal the first lines may be missing.
 
-use becalm_model::Direction;
+use becalm_model::{Direction, ImportFact};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -86,6 +86,8 @@ fn choose_latency(load: &mut Load) {
 
 fn read_json(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("autocannon");
+    // With a rate it adds values that it did not measure, unless `--ignoreCoordinatedOmission` is given; no file says which.
+    imported.known(ImportFact::LatencyStartUnknown);
     for (before, text) in messages(file.text()?) {
         let report: Report = json::read_text(file, text, before)?;
         let mut load = Load { name: report.url.0, ..Load::default() };
@@ -131,6 +133,8 @@ fn cells(line: &str) -> Option<Vec<&str>> {
 
 fn read_text(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("autocannon");
+    // With a rate it adds values that it did not measure, unless `--ignoreCoordinatedOmission` is given; no file says which.
+    imported.known(ImportFact::LatencyStartUnknown);
     let mut load = unnamed();
     let mut names: Vec<String> = Vec::new();
     for (at, line) in lines(file)? {

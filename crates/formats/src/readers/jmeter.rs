@@ -11,7 +11,7 @@
 
 use std::collections::HashMap;
 
-use becalm_model::{Direction, Part, Unit};
+use becalm_model::{Direction, ImportFact, Part, Unit};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
@@ -95,6 +95,7 @@ impl Requests {
 
     fn import(self) -> Imported {
         let mut imported = Imported::of("JMeter");
+        imported.known(ImportFact::LatencyFromSending);
         imported.started_at(self.first.unwrap_or(0.0) * MILLISECOND);
         let subject = imported.subject("JMeter");
         let seconds = self.first.map(|first| (self.last - first) * MILLISECOND);

@@ -261,6 +261,7 @@ impl<'a> EndSummary<'a> {
     fn finish(mut self) -> Imported {
         if self.values.iter().any(Option::is_some) {
             self.imported.known(ImportFact::K6Aggregates);
+            self.imported.known(ImportFact::LatencyFromSending);
             self.imported.process(self.subject, self.values, Outcome::Unknown);
         }
         self.imported

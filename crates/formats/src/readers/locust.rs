@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use becalm_model::{Direction, Part, Unit};
+use becalm_model::{Direction, ImportFact, Part, Unit};
 use serde::Deserialize;
 
 use crate::imported::{Imported, single};
@@ -139,6 +139,7 @@ fn read_csv(file: &File) -> Result<Imported, ImportError> {
         });
     }
     let mut imported = Imported::of("locust");
+    imported.known(ImportFact::LatencyFromSending);
     add(&mut imported, rows);
     Ok(imported)
 }
@@ -213,6 +214,7 @@ fn read_json(file: &File) -> Result<Imported, ImportError> {
     let last = requests.iter().filter_map(|one| one.last_request_timestamp.0).reduce(f64::max);
     let seconds = first.zip(last).map_or(0.0, |(first, last)| last - first);
     let mut imported = Imported::of("locust");
+    imported.known(ImportFact::LatencyFromSending);
     imported.started_at(first.unwrap_or(0.0));
     add(&mut imported, requests.iter().map(|one| one.row(seconds)).collect());
     Ok(imported)
@@ -241,6 +243,7 @@ fn read_text(file: &File) -> Result<Imported, ImportError> {
         }
     }
     let mut imported = Imported::of("locust");
+    imported.known(ImportFact::LatencyFromSending);
     add(&mut imported, rows);
     Ok(imported)
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::Direction;
+use becalm_model::{Direction, ImportFact};
 use serde::Deserialize;
 
 use crate::imported::Imported;
@@ -94,6 +94,7 @@ fn successes(load: &mut Load, requests: Option<f64>, success: Option<f64>) {
 
 fn read_json(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("vegeta");
+    imported.known(ImportFact::LatencyFromSending);
     for (before, text) in messages(file.text()?) {
         let report: Report = json::read_text(file, text, before)?;
         let latencies = report
@@ -129,6 +130,7 @@ fn row(line: &str) -> Option<(&str, Vec<&str>, Vec<&str>)> {
 
 fn read_text(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("vegeta");
+    imported.known(ImportFact::LatencyFromSending);
     let mut rows: BTreeMap<String, f64> = BTreeMap::new();
     for (at, line) in lines(file)? {
         let Some((label, names, values)) = row(&line) else { continue };

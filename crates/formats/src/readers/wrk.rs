@@ -7,10 +7,10 @@
 //! - `Requests/sec` is of all threads; `Transfer/sec` is in units of 1024.
 //! - Errors are there only if there were any, so their absence is 0.
 //!
-//! The URL is the subject, with the numbers of threads and connections; one invocation is a process. Latencies of wrk suffer from coordinated
-//! omission: a slow server is asked less.
+//! The URL is the subject, with the numbers of threads and connections; one invocation is a process. wrk counts latencies from
+//! sending and adds values that it did not measure (`stats_correct`); wrk2 counts from when a request should have been sent.
 
-use becalm_model::{Direction, Part, Unit};
+use becalm_model::{Direction, ImportFact, Part, Unit};
 
 use crate::imported::{Imported, parameters_of, single};
 use crate::lines::{self, lines, number, split_quantity, time};
@@ -66,6 +66,11 @@ fn read(file: &File) -> Result<Imported, ImportError> {
         line.contains("HdrHistogram") || line.trim_start().starts_with("Thread calibration:")
     });
     let mut imported = Imported::of(if is_second { "wrk2" } else { "wrk" });
+    imported.known(if is_second {
+        ImportFact::LatencyFromDue
+    } else {
+        ImportFact::LatencyFilledIn
+    });
     let mut run: Option<Run> = None;
     for (line_number, line) in lines(file)? {
         if let Some(url) = url(&line) {

@@ -9,12 +9,12 @@
 
 use std::fmt::Write as _;
 
-use base64::Engine as _;
 use becalm_model::load::{LoadCounts, LoadSecond, RunLoad};
 use becalm_model::{Record, Run};
 use hdrhistogram::Histogram;
 use serde_json::{Map, Value, json};
 
+use crate::histograms::decoded;
 use crate::writers::{ExportError, Exported, Options, Writer};
 
 pub(crate) const HDR_LOG: Writer = Writer {
@@ -102,12 +102,6 @@ fn hdr_log(record: &Record, options: &Options) -> Result<Exported, ExportError> 
     }
     let notes = unanswered(loads.iter().map(|(_, _, _, load)| *load));
     Ok(Exported { bytes: text.into_bytes(), notes })
-}
-
-/// Reads a histogram of a record; `None` for what is none.
-fn decoded(text: &str) -> Option<Histogram<u64>> {
-    let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
-    hdrhistogram::serialization::Deserializer::new().deserialize(&mut bytes.as_slice()).ok()
 }
 
 fn seconds(record: &Record, options: &Options) -> Result<Exported, ExportError> {

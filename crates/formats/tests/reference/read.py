@@ -6,12 +6,16 @@ Nothing here knows becalm's readers: it is regular expressions and the standard 
 For each file there are, by subject and metric, the unit, which way is better, and the value of each process.
 """
 
+import base64
 import csv
 import io
 import json
+import math
 import pathlib
 import re
 import statistics
+import struct
+import zlib
 
 HERE = pathlib.Path(__file__).parent
 CAPTURES = HERE.parent / "captures"
@@ -662,6 +666,53 @@ def k6(text):
     return found
 
 
+def hdr_counts(text):
+    """Counts by the largest value of each bucket (HdrHistogram's encoding V2: ZigZag LEB128, a negative count skips buckets)."""
+    outer = base64.b64decode(text)
+    inner = zlib.decompress(outer[8:])
+    _, length, _, digits, lowest = struct.unpack(">iiiiq", inner[:24])
+    unit = max(lowest, 1).bit_length() - 1
+    half = (2 * 10**digits - 1).bit_length() - 1
+    counts, at, index = {}, 40, 0
+    while at < 40 + length:
+        number, shift = 0, 0
+        while True:
+            byte, at = inner[at], at + 1
+            number |= (byte & (0x7F if shift < 56 else 0xFF)) << shift
+            shift += 7
+            if byte < 0x80 or shift > 56:
+                break
+        number = (number >> 1) ^ -(number & 1)
+        if number < 0:
+            index -= number
+            continue
+        bucket, sub = max((index >> half) - 1, 0), index & ((1 << half) - 1)
+        sub += 1 << half if index >> half else 0
+        if number:
+            counts[((sub + 1) << (bucket + unit)) - 1] = number
+        index += 1
+    return counts
+
+
+def hdr_log(text):
+    found, tags = Found(), {}
+    for tag, largest, histogram in re.findall(r"^(?:Tag=(\S+?),)?[-\d.]+,[-\d.]+,([-\d.]+),(\S+)$", text, re.M):
+        counts, scale = tags.setdefault(tag or "latency", ({}, []))
+        one = hdr_counts(histogram)
+        for value, count in one.items():
+            counts[value] = counts.get(value, 0) + count
+        if float(largest):
+            scale.append(1e-3 / 10 ** round(math.log10(max(one) / float(largest))))
+    for tag, (counts, scale) in tags.items():
+        middle, seen = sum(counts.values()) / 2, 0
+        for value in sorted(counts):
+            seen += counts[value]
+            if seen >= middle:
+                found.add(tag, "latency", "s", LOWER, value * (scale[0] if scale else 1e-9))
+                break
+    return found
+
+
 FILES = {
     "apache-bench/*.txt": ("apache-bench", apache_bench),
     "autocannon/*.json": ("autocannon", autocannon_json),
@@ -670,6 +721,7 @@ FILES = {
     "artillery/*.txt": ("artillery-text", artillery_text),
     "benchmarkdotnet/*.md": ("benchmarkdotnet-markdown", benchmark_dotnet),
     "criterion-csv/*.csv": ("criterion-csv", criterion_csv),
+    "hdr-log/*": ("hdr-log", hdr_log),
     "hyperfine/*.adoc": ("hyperfine-asciidoc", hyperfine_asciidoc),
     "hyperfine/*.org": ("hyperfine-org", hyperfine_org),
     "jmeter/*.csv.jtl": ("jmeter", jmeter_csv),

@@ -176,4 +176,12 @@ pub enum ImportFact {
     JmhSamples,
     /// k6 gives aggregates without directions.
     K6Aggregates,
+    /// Latencies count from when a request was sent.
+    LatencyFromSending,
+    /// Latencies count from when a request was due.
+    LatencyFromDue,
+    /// Latencies count from when a request was sent, and values that nobody measured are added.
+    LatencyFilledIn,
+    /// The file does not say from when latencies count.
+    LatencyStartUnknown,
 }

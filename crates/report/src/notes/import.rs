@@ -115,6 +115,18 @@ fn known(what: ImportFact) -> &'static str {
         F::JmhSamples => {
             "in mode `sample`, the value of an iteration is the mean of the calls timed in it"
         }
+        F::LatencyFromSending => {
+            "latencies count from when each request was sent: what requests waited before that, because the server was \
+             slow, is not in them"
+        }
+        F::LatencyFromDue => "latencies count from when each request was due",
+        F::LatencyFilledIn => {
+            "latencies count from when each request was sent, and the tool adds values that it did not measure for \
+             those above its expected interval"
+        }
+        F::LatencyStartUnknown => {
+            "the file does not say whether latencies count from when each request was sent or from when it was due"
+        }
         F::K6Aggregates => {
             "k6 gives only aggregates of a whole test, and no direction: more is assumed to be \
              better for counters and rates, unless their names suggest failure"
