@@ -1,5 +1,6 @@
 //! A PostgreSQL server of our own, for as long as the tests of one program run.
 
+use std::net::TcpListener;
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+use crate::certificate::signed_certificate;
 
 /// How long the server may take to start.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -18,11 +21,17 @@ pub struct PostgresServer {
     folder: PathBuf,
     user: Option<(u32, u32)>,
     made: AtomicU32,
+    /// Where it listens on loopback, with TLS alone.
+    port: Option<u16>,
     /// Its standard input: when this process ends, the server does.
     _watcher: Child,
 }
 
-static SERVER: LazyLock<Result<PostgresServer, String>> = LazyLock::new(PostgresServer::start);
+static SERVER: LazyLock<Result<PostgresServer, String>> =
+    LazyLock::new(|| PostgresServer::start(false));
+
+static WITH_TLS: LazyLock<Result<PostgresServer, String>> =
+    LazyLock::new(|| PostgresServer::start(true));
 
 /// Returns the server of this test program, which is started when it is asked for first, or why there is
 /// none: then the test is to be [`crate::skipped`].
@@ -30,18 +39,26 @@ pub fn postgres() -> Result<&'static PostgresServer, &'static str> {
     SERVER.as_ref().map_err(String::as_str)
 }
 
+/// The same of one that also listens on loopback, where it accepts only what is encrypted. Its certificate is for `localhost`.
+pub fn postgres_with_tls() -> Result<&'static PostgresServer, &'static str> {
+    WITH_TLS.as_ref().map_err(String::as_str)
+}
+
 /// Ends the server when its standard input ends, and takes its folder away.
 const WATCH: &str = r#"
-"$1/postgres" -D "$2/data" -k "$2" -c listen_addresses= >"$2/log" 2>&1 &
-echo $! >"$2/process"
+programs=$1
+folder=$2
+shift 2
+"$programs/postgres" -D "$folder/data" -k "$folder" "$@" >"$folder/log" 2>&1 &
+echo $! >"$folder/process"
 read -r _
 kill -INT $!
 wait $!
-rm -rf "$2"
+rm -rf "$folder"
 "#;
 
 impl PostgresServer {
-    fn start() -> Result<Self, String> {
+    fn start(with_tls: bool) -> Result<Self, String> {
         let programs =
             programs().ok_or("PostgreSQL's server is not installed (package postgresql)")?;
         let folder = tempfile::Builder::new()
@@ -68,11 +85,25 @@ impl PostgresServer {
         if !made.status.success() {
             return Err(format!("initdb failed: {}", String::from_utf8_lossy(&made.stderr)));
         }
+        let port = if with_tls { Some(encrypt(&folder, user)?) } else { None };
         let mut watch = as_user("/bin/sh".into(), user);
         watch.args(["-c", WATCH, "sh"]).arg(&programs).arg(&folder).current_dir(&folder);
+        match port {
+            None => watch.args(["-c", "listen_addresses="]),
+            Some(port) => {
+                watch.args(["-c", "listen_addresses=127.0.0.1", "-c", "ssl=on", "-c"]).args([
+                    "ssl_cert_file=../cert",
+                    "-c",
+                    "ssl_key_file=../key",
+                    "-p",
+                    &port.to_string(),
+                ])
+            }
+        };
         let watcher = watch.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         let watcher = watcher.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
-        let server = Self { programs, folder, user, made: AtomicU32::new(0), _watcher: watcher };
+        let server =
+            Self { programs, folder, user, made: AtomicU32::new(0), port, _watcher: watcher };
         let since = Instant::now();
         while server.client("pg_isready", &[]).is_err() {
             if server.has_ended() || since.elapsed() > PATIENCE {
@@ -97,13 +128,22 @@ impl PostgresServer {
         let name = format!("test{}", self.made.fetch_add(1, Ordering::Relaxed));
         self.client("createdb", &[&name]).expect("a database can be made");
         let host = self.folder.display().to_string().replace('/', "%2F");
-        format!("postgresql://becalm@{host}/{name}")
+        match self.port {
+            None => format!("postgresql://becalm@{host}/{name}"),
+            Some(port) => format!("postgresql://becalm@localhost:{port}/{name}"),
+        }
+    }
+
+    /// Returns the certificate of one with TLS, and that of the authority that has signed it.
+    pub fn certificates(&self) -> [PathBuf; 2] {
+        ["cert", "authority"].map(|name| self.folder.join(name))
     }
 
     /// Runs a program of PostgreSQL against this server.
     fn client(&self, program: &str, arguments: &[&str]) -> Result<(), String> {
         let mut command = as_user(self.programs.join(program), self.user);
-        command.arg("-h").arg(&self.folder).args(["-U", "becalm"]).args(arguments);
+        command.arg("-h").arg(&self.folder).args(["-U", "becalm"]);
+        command.args(self.port.map(|port| format!("-p{port}"))).args(arguments);
         let done = command.current_dir(&self.folder).output().map_err(|error| error.to_string())?;
         if done.status.success() {
             Ok(())
@@ -111,6 +151,20 @@ impl PostgresServer {
             Err(String::from_utf8_lossy(&done.stderr).into_owned())
         }
     }
+}
+
+/// Gives a server a certificate and a port, on which it accepts nothing that is not encrypted.
+fn encrypt(folder: &Path, user: Option<(u32, u32)>) -> Result<u16, String> {
+    signed_certificate(folder, "localhost")?;
+    let (uid, gid) = user.unzip();
+    let io = |error: std::io::Error| error.to_string();
+    for name in ["cert", "key"] {
+        std::os::unix::fs::chown(folder.join(name), uid, gid).map_err(io)?;
+    }
+    let rules = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+    std::fs::write(folder.join("data/pg_hba.conf"), rules).map_err(io)?;
+    let port = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).map_err(io)?;
+    Ok(port.port())
 }
 
 fn as_user(program: PathBuf, user: Option<(u32, u32)>) -> Command {

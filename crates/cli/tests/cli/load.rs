@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use becalm_model::wire::json_schema;
-use becalm_testkit::{TestEnv, skipped};
+use becalm_testkit::{TestEnv, self_made_certificate, skipped};
 use serde_json::Value;
 
 use crate::support::{Measures as _, env, json, wait_until};
@@ -321,21 +321,8 @@ fn nginx_is_loaded_with_and_without_tls_and_http2() {
     };
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().display();
-    let certificate = Command::new("openssl")
-        .args(
-            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout key -out cert"
-                .split(' '),
-        )
-        .args([
-            "-addext",
-            "subjectAltName=DNS:localhost",
-            "-addext",
-            "basicConstraints=critical,CA:FALSE",
-        ])
-        .current_dir(folder.path())
-        .output();
-    if !certificate.is_ok_and(|output| output.status.success()) {
-        return skipped(&format!("{name}: openssl is not installed"));
+    if let Err(why) = self_made_certificate(folder.path(), "localhost") {
+        return skipped(&format!("{name}: {why}"));
     }
     let [plain, secure] = [free_port(), free_port()];
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
