@@ -4,22 +4,25 @@
 //! end of the transaction, so that writers come one after the other as in SQLite, and numbers rise in the
 //! order of adding.
 
+mod connector;
+mod url;
+
 use std::time::Duration;
 
-use postgres::config::{Host, SslMode};
+use postgres::Client;
 use postgres::error::SqlState;
 use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
-use postgres::{Client, Config, NoTls};
 
 use crate::database::{Database, Purpose, within};
 use crate::error::StoreError;
 use crate::sqlite::PATIENCE;
 use crate::value::{Row, Value};
+use url::Asked;
 
 const MIGRATIONS: &[&str] = &[
-    include_str!("../migrations/postgres/0001.sql"),
-    include_str!("../migrations/postgres/0002.sql"),
-    include_str!("../migrations/postgres/0003.sql"),
+    include_str!("../../migrations/postgres/0001.sql"),
+    include_str!("../../migrations/postgres/0002.sql"),
+    include_str!("../../migrations/postgres/0003.sql"),
 ];
 
 /// How long a server is waited for.
@@ -38,15 +41,15 @@ impl Postgres {
     /// Connects to a server; with `password` where the URL has none. Makes the schema if it is not there and
     /// `make` asks for it.
     pub(crate) fn open(url: &str, password: Option<&str>, make: bool) -> Result<Self, StoreError> {
-        let mut config = config(url)?;
-        let place = shown(&config);
+        let Asked { mut config, place, encryption } = Asked::read(url)?;
         if config.get_password().is_none()
             && let Some(password) = password
         {
             config.password(password);
         }
         config.connect_timeout(CONNECTING).application_name("becalm");
-        let client = config.connect(NoTls).map_err(|error| told(&place, &error, Moment::Before))?;
+        let client = connector::connect(&mut config, encryption)
+            .map_err(|error| told(&place, &error, Moment::Before))?;
         let mut open = Self { client, place };
         open.run(&format!(
             "SET search_path TO becalm; SET synchronous_commit TO on; SET client_min_messages TO warning; \
@@ -205,44 +208,6 @@ impl<'a> FromSql<'a> for Answered {
     }
 }
 
-/// Reads a URL. What is said of a wrong one never holds the URL, which may have a password.
-fn config(url: &str) -> Result<Config, StoreError> {
-    let wrong = |problem: String| StoreError::HistoryLocation {
-        place: "this PostgreSQL URL".to_owned(),
-        problem,
-    };
-    let verifying = ["sslmode=verify", "sslrootcert=", "sslcert="];
-    if verifying.iter().any(|option| url.contains(option)) {
-        return Err(wrong(NO_TLS.to_owned()));
-    }
-    let config: Config = url.parse().map_err(|error: postgres::Error| {
-        wrong(
-            std::error::Error::source(&error)
-                .map_or_else(|| error.to_string(), ToString::to_string),
-        )
-    })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(wrong(NO_TLS.to_owned()));
-    }
-    Ok(config)
-}
-
-const NO_TLS: &str = "it requires TLS, which this becalm does not support: connect through a tunnel (ssh -L) or a \
-     Unix socket, or drop sslmode if the network is trusted";
-
-/// Returns where a server is, without the password.
-fn shown(config: &Config) -> String {
-    let host = match config.get_hosts().first() {
-        Some(Host::Tcp(name)) => name.clone(),
-        Some(Host::Unix(path)) => path.display().to_string(),
-        None => String::new(),
-    };
-    let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
-    let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
-    let name = config.get_dbname().or(config.get_user()).unwrap_or_default();
-    format!("postgresql://{user}{host}{port}/{name}")
-}
-
 /// When an error came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Moment {
@@ -268,29 +233,5 @@ fn told(place: &str, error: &postgres::Error, moment: Moment) -> StoreError {
             StoreError::Damaged { place, problem: said.message().to_owned() }
         }
         _ => StoreError::Database { place, problem: said.message().to_owned() },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_password_is_never_shown() {
-        let config = config("postgresql://me:secret@db.example:5433/perf").unwrap();
-        assert_eq!(shown(&config), "postgresql://me@db.example:5433/perf");
-        for url in ["postgresql://me:secret@h:port/x", "postgresql://me:secret@h/x?nonsense=1"] {
-            let told = super::config(url).unwrap_err().to_string();
-            assert!(!told.contains("secret"), "{told}");
-        }
-    }
-
-    #[test]
-    fn tls_is_refused_and_not_left_out() {
-        for mode in ["require", "verify-full", "verify-ca"] {
-            let told = config(&format!("postgresql://h/x?sslmode={mode}")).unwrap_err();
-            assert!(told.to_string().contains("it requires TLS"), "{told}");
-        }
-        assert!(config("postgresql://h/x?sslmode=prefer").is_ok());
     }
 }

@@ -4,3 +4,4 @@ mod both;
 mod postgres;
 mod sqlite;
 mod support;
+mod tls;
