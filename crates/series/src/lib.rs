@@ -30,6 +30,6 @@ pub use entry::{Checkout, EntryPlace, EntryTerms, entry_at, new_entry};
 pub use follow::{
     ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, follow_in, placed, rose,
 };
-pub use lineage::{BranchCommits, Place};
+pub use lineage::{BranchCommits, Counting, Place, Placed, Uncounted};
 pub use measurements::measurements;
 pub use points::{command_of, margin_of, names_in_comparison, points};

@@ -1,8 +1,10 @@
-//! Entries that a branch does not have any more, and those of side branches.
+//! Entries of a branch that do not count: of commits that it does not have any more, of side branches, and of working trees
+//! with changes that no commit has.
 
 use std::collections::HashSet;
 
 use becalm_model::history::{Entry, EntryId};
+use becalm_store::Moment;
 
 /// Where the commit of an entry is, as git has the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,21 +26,41 @@ pub struct BranchCommits<'a> {
     pub all: &'a HashSet<String>,
 }
 
+/// An entry, as far as it matters for whether it counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Placed<'a> {
+    entry: EntryId,
+    commit: Option<&'a str>,
+    dirty: bool,
+}
+
+impl<'a> From<&'a Entry> for Placed<'a> {
+    fn from(entry: &'a Entry) -> Self {
+        let commit = entry.commit.as_ref().map(|commit| commit.id.as_str());
+        Self { entry: entry.id, commit, dirty: entry.dirty }
+    }
+}
+
+impl<'a> From<&'a Moment> for Placed<'a> {
+    fn from(moment: &'a Moment) -> Self {
+        Self { entry: moment.entry, commit: moment.commit.as_deref(), dirty: moment.dirty }
+    }
+}
+
 impl BranchCommits<'_> {
     /// Returns the entries of the branch that are not on it, with why. Nothing if git has none of their commits: they are
     /// of another repository. Names that are no ids say nothing.
-    pub fn off_branch(self, entries: &[Entry]) -> Vec<(EntryId, Place)> {
-        let id = |entry: &Entry| {
-            let id = entry.commit.as_ref().map(|commit| commit.id.clone())?;
-            let is_id = [40, 64].contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
-            is_id.then_some(id)
-        };
-        let known: Vec<(EntryId, String)> =
-            entries.iter().filter_map(|entry| Some((entry.id, id(entry)?))).collect();
-        if !known.iter().any(|(_, id)| self.all.contains(id)) {
+    pub fn off_branch(self, entries: &[Placed<'_>]) -> Vec<(EntryId, Place)> {
+        let is_id =
+            |id: &str| [40, 64].contains(&id.len()) && id.bytes().all(|b| b.is_ascii_hexdigit());
+        let known: Vec<(EntryId, &str)> = entries
+            .iter()
+            .filter_map(|one| Some((one.entry, one.commit.filter(|id| is_id(id))?)))
+            .collect();
+        if !known.iter().any(|(_, id)| self.all.contains(*id)) {
             return Vec::new();
         }
-        let place = |id: &String| {
+        let place = |id: &str| {
             if self.first_parents.contains(id) {
                 Place::OnBranch
             } else if self.all.contains(id) {
@@ -47,8 +69,55 @@ impl BranchCommits<'_> {
                 Place::Lost
             }
         };
-        let all = known.into_iter().map(|(entry, id)| (entry, place(&id)));
+        let all = known.into_iter().map(|(entry, id)| (entry, place(id)));
         all.filter(|(_, place)| *place != Place::OnBranch).collect()
+    }
+}
+
+/// What counts that usually does not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counting {
+    /// Entries of merged branches.
+    pub side_branches: bool,
+    /// Entries of a working tree with changes that no commit has.
+    pub changed_trees: bool,
+}
+
+/// The entries of a branch that do not count, and how many for which reason.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Uncounted {
+    /// All of them.
+    pub entries: HashSet<EntryId>,
+    /// Of commits that the branch lost when it was rewritten.
+    pub lost: usize,
+    /// Of branches that were merged into it.
+    pub merged: usize,
+    /// Of a working tree with changes, and not among the others.
+    pub changed: usize,
+}
+
+impl Uncounted {
+    /// Finds those among all entries of a branch, in the light of its commits if there is a repository that has it.
+    pub fn among(
+        entries: &[Placed<'_>],
+        commits: Option<BranchCommits<'_>>,
+        counting: Counting,
+    ) -> Self {
+        let mut off = commits.map_or(Vec::new(), |commits| commits.off_branch(entries));
+        off.retain(|(_, place)| *place == Place::Lost || !counting.side_branches);
+        let lost = off.iter().filter(|(_, place)| *place == Place::Lost).count();
+        let mut found = Self {
+            merged: off.len() - lost,
+            lost,
+            changed: 0,
+            entries: off.into_iter().map(|(entry, _)| entry).collect(),
+        };
+        if !counting.changed_trees {
+            for one in entries.iter().filter(|one| one.dirty) {
+                found.changed += usize::from(found.entries.insert(one.entry));
+            }
+        }
+        found
     }
 }
 
@@ -74,12 +143,26 @@ mod tests {
             has_document: false,
         };
         let [on, merged, gone] = ["a", "b", "c"].map(|letter| letter.repeat(40));
-        let entries = [entry(1, &on), entry(2, &merged), entry(3, &gone), entry(4, "v1.2")];
+        let mut entries = [entry(1, &on), entry(2, &merged), entry(3, &gone), entry(4, "v1.2")];
         let first_parents = HashSet::from([on.clone()]);
         let all = HashSet::from([on, merged]);
         let commits = BranchCommits { first_parents: &first_parents, all: &all };
         let off = [(EntryId(2), Place::Merged), (EntryId(3), Place::Lost)];
-        assert_eq!(commits.off_branch(&entries), off);
-        assert_eq!(commits.off_branch(&entries[2..]), [], "another repository");
+        let placed: Vec<Placed<'_>> = entries.iter().map(Placed::from).collect();
+        assert_eq!(commits.off_branch(&placed), off);
+        assert_eq!(commits.off_branch(&placed[2..]), [], "another repository");
+        // One that is both is counted once.
+        for at in [2, 3] {
+            entries[at].dirty = true;
+        }
+        let placed: Vec<Placed<'_>> = entries.iter().map(Placed::from).collect();
+        let found = Uncounted::among(&placed, Some(commits), Counting::default());
+        assert_eq!((found.lost, found.merged, found.changed), (1, 1, 1));
+        assert_eq!(found.entries, [2, 3, 4].map(EntryId).into());
+        let counting = Counting { side_branches: true, changed_trees: true };
+        let found = Uncounted::among(&placed, Some(commits), counting);
+        assert_eq!((found.entries, found.lost), ([EntryId(3)].into(), 1));
+        let found = Uncounted::among(&placed, None, Counting::default());
+        assert_eq!((found.entries.len(), found.changed), (2, 2));
     }
 }

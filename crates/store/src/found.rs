@@ -88,6 +88,8 @@ pub struct Moment {
     pub at: f64,
     /// Its commit, where that is known.
     pub commit: Option<Arc<str>>,
+    /// Whether it was measured in a working tree with changes that no commit has.
+    pub dirty: bool,
 }
 
 /// One value of an entry.

@@ -1,16 +1,31 @@
 //! The history that pages are of: its connections, and what was found in it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-use becalm_series::{Access, ChangeTerms, HistoryLocation, Store, StoreError, open};
+use becalm_series::{
+    Access, BranchCommits, ChangeTerms, Counting, HistoryLocation, Placed, Store, StoreError,
+    Uncounted, open,
+};
 
 use crate::kept::Kept;
 use crate::queries::Findings;
 
 /// Makes the page of a whole record of its document, or says why it cannot.
 pub type RecordPage = fn(&str) -> Result<String, String>;
+
+/// The commits of a branch.
+#[derive(Debug, Default)]
+pub struct Commits {
+    /// Those that the branch went through itself: of a merge only the first parent.
+    pub first_parents: HashSet<String>,
+    /// With those of merged branches.
+    pub all: HashSet<String>,
+}
+
+/// Returns the commits of a branch as they are now; `None` if there is no repository that has it.
+pub type CommitsOf = Box<dyn Fn(&str) -> Option<Commits> + Send + Sync>;
 
 /// Connections that are kept for the next request.
 const IDLE: usize = 8;
@@ -23,6 +38,7 @@ pub struct History {
     place: HistoryLocation,
     pub(crate) terms: ChangeTerms,
     pub(crate) record_page: RecordPage,
+    commits: CommitsOf,
     idle: Mutex<Vec<Store>>,
     /// What was found when the history was last looked at.
     pub(crate) findings: Mutex<Option<Arc<Findings>>>,
@@ -33,17 +49,33 @@ pub struct History {
 }
 
 impl History {
-    /// Makes pages of the history at a place, whose changes are found by these rules.
-    pub fn new(place: HistoryLocation, terms: ChangeTerms, record_page: RecordPage) -> Self {
+    /// Makes pages of the history at a place, whose changes are found by these rules. Entries that are not of these commits
+    /// of their branch do not count, and those of working trees with changes neither.
+    pub fn new(
+        place: HistoryLocation,
+        terms: ChangeTerms,
+        record_page: RecordPage,
+        commits: CommitsOf,
+    ) -> Self {
         Self {
             place,
             terms,
             record_page,
+            commits,
             idle: Mutex::default(),
             findings: Mutex::default(),
             kept: Mutex::default(),
             commands: Mutex::default(),
         }
+    }
+
+    /// Returns which of all entries of a branch do not count.
+    pub(crate) fn uncounted(&self, branch: &str, entries: &[Placed<'_>]) -> Uncounted {
+        let commits = (self.commits)(branch);
+        let commits = commits
+            .as_ref()
+            .map(|Commits { first_parents, all }| BranchCommits { first_parents, all });
+        Uncounted::among(entries, commits, Counting::default())
     }
 
     /// Does something with a connection that only reads. One that failed is not used again.

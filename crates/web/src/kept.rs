@@ -1,7 +1,8 @@
 //! Points in memory: those of each branch on a machine together, because the history has them so. They are read once, and
 //! continued by what is added later.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use becalm_model::history::{EntryId, Point, SeriesId};
 use becalm_series::{Group, Moment, Store, StoreError};
@@ -25,10 +26,14 @@ pub(crate) enum Brought {
     NotKept,
 }
 
+/// Entries that do not count.
+pub(crate) type LeftOut = Arc<HashSet<EntryId>>;
+
 /// The points that are in memory.
 #[derive(Debug)]
 pub(crate) struct Kept {
-    groups: Vec<OfGroup>,
+    /// Each with when it was asked for last. Whoever looks at one has it as it was then.
+    groups: Vec<(u64, Arc<OfGroup>)>,
     /// How many points there may be.
     most: usize,
     /// Counts what is asked for.
@@ -42,20 +47,20 @@ impl Default for Kept {
 }
 
 /// The points of a branch on a machine.
-#[derive(Debug)]
-struct OfGroup {
+#[derive(Debug, Clone)]
+pub(crate) struct OfGroup {
     /// How it stood when they were read.
     group: Group,
+    /// Entries that are not among them, because they do not count.
+    left_out: LeftOut,
     /// Its entries in time order.
     moments: Vec<Moment>,
     columns: HashMap<SeriesId, Column>,
     points: usize,
-    /// When it was asked for last.
-    used: u64,
 }
 
 /// The points of a series.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Column {
     /// The places of their entries, rising.
     places: Vec<u32>,
@@ -70,89 +75,62 @@ impl Kept {
         Self { groups: Vec::new(), most, clock: 0 }
     }
 
-    /// Brings the points of a group to how it stands now.
+    /// Brings the points of a group to how it stands now, without these entries.
     pub(crate) fn bring(
         &mut self,
         store: &mut Store,
         group: &Group,
+        left_out: &LeftOut,
     ) -> Result<Brought, StoreError> {
         self.clock += 1;
-        if let Some(at) = self.place(group) {
-            if self.groups[at].group == *group {
-                self.groups[at].used = self.clock;
+        // An entry that came and does not count changes nothing; one that counted and does not any more does.
+        if let Some(at) = self.place(group).filter(|at| self.groups[*at].1.has_all_but(left_out)) {
+            if self.groups[at].1.group == *group {
+                self.groups[at].0 = self.clock;
                 return Ok(Brought::Same);
             }
-            let mut known = self.groups.swap_remove(at);
-            if known.grow(store, group)? {
-                known.used = self.clock;
-                self.groups.push(known);
+            let (_, mut known) = self.groups.swap_remove(at);
+            if Arc::make_mut(&mut known).grow(store, group, left_out)? {
+                self.groups.push((self.clock, known));
                 self.make_room();
                 return Ok(Brought::Continued);
             }
         }
-        let Some(mut read) = OfGroup::read(store, group, self.most)? else {
+        let Some(read) = OfGroup::read(store, group, left_out, self.most)? else {
             return Ok(Brought::NotKept);
         };
-        read.used = self.clock;
-        self.groups.push(read);
+        self.groups.retain(|(_, known)| !is_same(group, &known.group));
+        self.groups.push((self.clock, Arc::new(read)));
         self.make_room();
         Ok(Brought::Anew)
     }
 
-    /// Returns the points of series of a group, those of its last so many entries or all; `None` if they are not kept as it
-    /// stands now.
-    pub(crate) fn points(
+    /// Returns a group as it stands now; `None` if it is not kept.
+    pub(crate) fn of(
         &mut self,
         store: &mut Store,
         group: &Group,
-        series: &[SeriesId],
-        last: Option<usize>,
-    ) -> Result<Option<Vec<Vec<Point>>>, StoreError> {
-        if self.bring(store, group)? == Brought::NotKept {
+        left_out: &LeftOut,
+    ) -> Result<Option<Arc<OfGroup>>, StoreError> {
+        if self.bring(store, group, left_out)? == Brought::NotKept {
             return Ok(None);
         }
-        let Some(at) = self.place(group) else { return Ok(None) };
-        let known = &self.groups[at];
-        let from = last.map_or(0, |last| known.moments.len().saturating_sub(last));
-        let of_one =
-            |one| known.columns.get(one).map_or(Vec::new(), |it| it.points(&known.moments, from));
-        Ok(Some(series.iter().map(of_one).collect()))
-    }
-
-    /// Shows the points of series of a group as they are kept; says whether they are.
-    pub(crate) fn visit(
-        &mut self,
-        store: &mut Store,
-        group: &Group,
-        series: &[SeriesId],
-        see: &mut dyn FnMut(SeriesId, Line<'_>),
-    ) -> Result<bool, StoreError> {
-        if self.bring(store, group)? == Brought::NotKept {
-            return Ok(false);
-        }
-        let Some(at) = self.place(group) else { return Ok(false) };
-        let known = &self.groups[at];
-        for one in series {
-            if let Some(column) = known.columns.get(one) {
-                see(*one, column.line(&known.moments));
-            }
-        }
-        Ok(true)
+        Ok(self.place(group).map(|at| Arc::clone(&self.groups[at].1)))
     }
 
     /// Forgets groups that the history does not have any more.
     pub(crate) fn retain(&mut self, groups: &[Group]) {
-        self.groups.retain(|known| groups.iter().any(|group| is_same(group, &known.group)));
+        self.groups.retain(|(_, known)| groups.iter().any(|group| is_same(group, &known.group)));
     }
 
     fn place(&self, group: &Group) -> Option<usize> {
-        self.groups.iter().position(|known| is_same(&known.group, group))
+        self.groups.iter().position(|(_, known)| is_same(&known.group, group))
     }
 
     fn make_room(&mut self) {
-        while self.groups.iter().map(|known| known.points).sum::<usize>() > self.most {
+        while self.groups.iter().map(|(_, known)| known.points).sum::<usize>() > self.most {
             let all = self.groups.iter().enumerate();
-            let Some((oldest, _)) = all.min_by_key(|(_, known)| known.used) else { return };
+            let Some((oldest, _)) = all.min_by_key(|(_, (used, _))| *used) else { return };
             self.groups.swap_remove(oldest);
         }
     }
@@ -209,19 +187,25 @@ fn is_same(one: &Group, other: &Group) -> bool {
 
 impl OfGroup {
     /// Reads all points of a group; `None` if there are more than `most`, or if it is not as it was said to be.
-    fn read(store: &mut Store, group: &Group, most: usize) -> Result<Option<Self>, StoreError> {
+    fn read(
+        store: &mut Store,
+        group: &Group,
+        left_out: &LeftOut,
+        most: usize,
+    ) -> Result<Option<Self>, StoreError> {
         let moments = until(store.moments(group, EntryId(0))?, group);
         if !group.has_entries(&moments) {
             return Ok(None);
         }
         let mut read = Self {
             group: group.clone(),
+            left_out: Arc::clone(left_out),
             moments: Vec::new(),
             columns: HashMap::new(),
             points: 0,
-            used: 0,
         };
-        for together in moments.chunks(TOGETHER) {
+        let counting = counting(moments, left_out);
+        for together in counting.chunks(TOGETHER) {
             read.take(store, together)?;
             if read.points > most {
                 return Ok(None);
@@ -233,12 +217,35 @@ impl OfGroup {
         Ok(Some(read))
     }
 
+    /// Returns the points of series, those of the last so many entries or all.
+    pub(crate) fn points(&self, series: &[SeriesId], last: Option<usize>) -> Vec<Vec<Point>> {
+        let from = last.map_or(0, |last| self.moments.len().saturating_sub(last));
+        let of_one =
+            |one| self.columns.get(one).map_or(Vec::new(), |it| it.points(&self.moments, from));
+        series.iter().map(of_one).collect()
+    }
+
+    /// Shows the points of series.
+    pub(crate) fn visit(&self, series: &[SeriesId], see: &mut dyn FnMut(SeriesId, Line<'_>)) {
+        for one in series {
+            if let Some(column) = self.columns.get(one) {
+                see(*one, column.line(&self.moments));
+            }
+        }
+    }
+
     /// Adds what came at the end; says whether that is all that happened.
-    fn grow(&mut self, store: &mut Store, group: &Group) -> Result<bool, StoreError> {
+    fn grow(
+        &mut self,
+        store: &mut Store,
+        group: &Group,
+        left_out: &LeftOut,
+    ) -> Result<bool, StoreError> {
         let came = until(store.moments(group, self.group.last())?, group);
         if !group.only_grew_since(&self.group, &came) {
             return Ok(false);
         }
+        let came = counting(came, left_out);
         let place = |moment: &Moment| (moment.at, moment.entry.0);
         let is_at_the_end = match (self.moments.last(), came.first()) {
             (Some(last), Some(first)) => place(last) < place(first),
@@ -251,7 +258,15 @@ impl OfGroup {
             self.take(store, together)?;
         }
         self.group = group.clone();
+        self.left_out = Arc::clone(left_out);
         Ok(true)
+    }
+
+    /// Says whether no entry that is here is left out now, and the other way round.
+    fn has_all_but(&self, left_out: &LeftOut) -> bool {
+        Arc::ptr_eq(&self.left_out, left_out)
+            || (self.left_out.iter().all(|entry| left_out.contains(entry))
+                && !self.moments.iter().any(|moment| left_out.contains(&moment.entry)))
     }
 
     /// Adds the values of entries that follow those that are there.
@@ -272,6 +287,12 @@ impl OfGroup {
         }
         Ok(())
     }
+}
+
+/// Returns those that count.
+fn counting(mut moments: Vec<Moment>, left_out: &LeftOut) -> Vec<Moment> {
+    moments.retain(|moment| !left_out.contains(&moment.entry));
+    moments
 }
 
 /// Returns those that a group had when it was looked at: others may have come since.
@@ -363,12 +384,15 @@ mod tests {
         let groups = store.groups().unwrap();
         let mut all = Vec::new();
         for group in groups {
-            all.push(kept.bring(store, &group).unwrap());
+            all.push(kept.bring(store, &group, &LeftOut::default()).unwrap());
             let series = store.series(&SeriesFilter::default()).unwrap();
             let of_group = series.iter().filter(|one| one.key.branch == group.branch);
             let ids: Vec<SeriesId> = of_group.map(|one| one.id).collect();
             for last in [None, Some(2)] {
-                let Some(found) = kept.points(store, &group, &ids, last).unwrap() else { continue };
+                let Some(known) = kept.of(store, &group, &LeftOut::default()).unwrap() else {
+                    continue;
+                };
+                let found = known.points(&ids, last);
                 let expected = match last {
                     None => store.points(&ids).unwrap(),
                     Some(last) => store.last_points(&ids, last).unwrap(),
@@ -408,6 +432,29 @@ mod tests {
     }
 
     #[test]
+    fn entries_that_do_not_count_are_not_kept_and_count_again_when_they_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mut store, mut kept) = (store(&folder), Kept::default());
+        let all: Vec<EntryId> =
+            [1.0, 2.0, 3.0].map(|time| add(&mut store, time, "main", &["a"])).into();
+        let group = |store: &mut Store| store.groups().unwrap().remove(0);
+        let mut without = |store: &mut Store, entries: &[EntryId]| {
+            let left_out = Arc::new(entries.iter().copied().collect());
+            let group = group(store);
+            let brought = kept.bring(store, &group, &left_out).unwrap();
+            (brought, kept.groups[0].1.points, kept.groups.len())
+        };
+        assert_eq!(without(&mut store, &[all[1]]), (Brought::Anew, 2, 1));
+        assert_eq!(without(&mut store, &[all[1]]), (Brought::Same, 2, 1));
+        assert_eq!(without(&mut store, &[]), (Brought::Anew, 3, 1));
+        assert_eq!(without(&mut store, &[all[0]]), (Brought::Anew, 2, 1));
+        let last = add(&mut store, 4.0, "main", &["a"]);
+        assert_eq!(without(&mut store, &[all[0], last]), (Brought::Continued, 2, 1));
+        add(&mut store, 5.0, "main", &["a"]);
+        assert_eq!(without(&mut store, &[all[0], last]), (Brought::Continued, 3, 1));
+    }
+
+    #[test]
     fn what_is_too_much_is_not_kept_and_the_oldest_goes_first() {
         let folder = tempfile::tempdir().unwrap();
         let (mut store, mut kept) = (store(&folder), Kept::of_at_most(5));
@@ -419,7 +466,8 @@ mod tests {
         }
         let all = [Brought::NotKept, Brought::Anew, Brought::Anew];
         assert_eq!(brought(&mut kept, &mut store), all);
-        let names: Vec<&str> = kept.groups.iter().map(|one| one.group.branch.as_str()).collect();
+        let names: Vec<&str> =
+            kept.groups.iter().map(|(_, one)| one.group.branch.as_str()).collect();
         assert_eq!(names, ["two"]);
     }
 
@@ -430,8 +478,8 @@ mod tests {
         add(&mut store, 1.0, "main", &["a"]);
         let before = store.groups().unwrap().remove(0);
         add(&mut store, 2.0, "main", &["a"]);
-        assert_eq!(kept.bring(&mut store, &before).unwrap(), Brought::Anew);
-        assert_eq!(kept.groups[0].points, 1);
+        assert_eq!(kept.bring(&mut store, &before, &LeftOut::default()).unwrap(), Brought::Anew);
+        assert_eq!(kept.groups[0].1.points, 1);
         assert_eq!(brought(&mut kept, &mut store), [Brought::Continued]);
     }
 }

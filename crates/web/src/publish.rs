@@ -6,7 +6,8 @@ use becalm_model::history::{EntryId, SeriesId};
 use becalm_report::web::{
     Site, SitePlace, benchmarks_file, changes_file, compare_file, entries_file, entry_file,
     machines_file, series_file, suites_file, web_badge, web_benchmarks, web_changes, web_compare,
-    web_entries, web_entry, web_feed, web_icon, web_machines, web_series, web_style, web_suites,
+    web_entries, web_entry, web_feed, web_icon, web_machines, web_scripts, web_series, web_style,
+    web_suites,
 };
 use becalm_series::{EntryFilter, Store, StoreError};
 
@@ -134,7 +135,7 @@ fn pages(
     }
     let mut entries: Vec<EntryId> = Vec::new();
     for page in 1.. {
-        let Some(document) = queries::entries(store, page)? else { break };
+        let Some(document) = queries::entries(history, store, page)? else { break };
         entries.extend(document.entries.iter().map(|one| EntryId(one.entry)));
         if !put(&entries_file(page), &web_entries(&document, site)) {
             return Ok(());
@@ -170,6 +171,11 @@ fn pages(
     ];
     for (path, text) in assets {
         if !put(path, &text) {
+            return Ok(());
+        }
+    }
+    for (path, text) in web_scripts() {
+        if !put(&path, text) {
             return Ok(());
         }
     }

@@ -1,15 +1,20 @@
 //! `becalm serve`: the pages of a history, for a browser.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use becalm_web::{Access, Answered, History, Limits, Log, Server, ServerOptions, TokenError};
+use becalm_web::{
+    Access, Answered, Encryption, EncryptionError, History, Identity, Limits, Log, Server,
+    ServerOptions, TokenError,
+};
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
-use super::history::{Settings, StoreFlags, now, read_token, record_page, title};
+use super::history::{
+    Settings, StoreFlags, commits, now, read_token, record_page, title, warn_if_readable,
+};
 use super::schema::published as schema_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -27,8 +32,8 @@ const TOKEN: &str = "BECALM_SERVE_TOKEN";
 /// monitoring needs. `becalm history add --to` sends results to it. Without a token becalm serves
 /// this machine alone; with one, requests need it as the password of any user name, or as a bearer
 /// token. The token that you give here permits everything; those of `becalm history token` have
-/// only the rights that you gave them. The connection is not encrypted: beyond your own network,
-/// put it behind a proxy with TLS.
+/// only the rights that you gave them. Without --tls-cert and --tls-key the connection is not
+/// encrypted: beyond your own network, use them, or put the server behind a proxy with TLS.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -39,6 +44,12 @@ pub(crate) struct Args {
     /// File with the token [default: the variable `BECALM_SERVE_TOKEN`, else none]
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// File with the certificate for TLS, followed by those that lead to an authority, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+    /// File with the key of the certificate, in PEM, without a password
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
     /// A name by which browsers reach the server, such as that of a proxy; may be repeated
     #[arg(long = "host", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     hosts: Vec<String>,
@@ -88,12 +99,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let access = Access::new(args.listen, token.as_deref(), &of_history, args.hosts.clone())
         .map_err(refused)?;
     let limits = Limits { record: usize::from(args.max_record) << 20, ..Limits::default() };
-    let history = History::new(place, settings.change_terms(), record_page);
+    let history = History::new(place, settings.change_terms(), record_page, commits()?);
     let options = ServerOptions {
         at: args.listen,
         title: title(args.title.as_deref())?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         access,
+        encryption: encryption(args, ui)?,
         changes: !args.read_only,
         limits,
         schema: |name| schema_text(name),
@@ -107,6 +119,25 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.print(&format!("{}\n", server.url()))?;
     while interrupt.sleep(Duration::from_secs(3600)) {}
     Ok(Exit::Done)
+}
+
+/// Reads certificate and key, and reads them again when they are renewed.
+fn encryption(args: &Args, ui: &Ui) -> Result<Option<Encryption>, CommandError> {
+    let Some((certificate, key)) = args.tls_cert.clone().zip(args.tls_key.clone()) else {
+        return Ok(None);
+    };
+    warn_if_readable(&key, "the key", ui);
+    // An error of the system says nothing of the path.
+    let read = |path: &Path| {
+        std::fs::read(path)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
+    };
+    let read = move || Ok(Identity { certificates: read(&certificate)?, key: read(&key)? });
+    Encryption::new(Box::new(read)).map(Some).map_err(|error| match error {
+        EncryptionError::Read(error) => CommandError::usage(error.to_string()),
+        EncryptionError::Tls(error) => CommandError::usage(error.to_string())
+            .hint("--tls-cert and --tls-key name a certificate and its key, in PEM"),
+    })
 }
 
 /// Reads the token from its file, or from the environment.

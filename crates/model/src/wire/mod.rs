@@ -117,7 +117,8 @@ pub use version::{VersionError, check_readable};
 pub use web::{
     WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
     WebChangesDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
-    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument, WebUploadDocument,
+    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument, WebUncountedDocument,
+    WebUploadDocument, WebWholeDocument,
 };
 pub use web_overviews::{
     WebChoiceDocument, WebCompareCounts, WebCompareDocument, WebComparisonDocument,

@@ -45,6 +45,22 @@ pub struct WebChangesDocument {
     /// Series of this branch, or of all, that are unstable or on a trend now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<SeriesStateDocument>,
+    /// Branches, of this one or all, with entries that do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<WebUncountedDocument>,
+}
+
+/// The entries of a branch that do not count: no page but those of entries has their values.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WebUncountedDocument {
+    /// The branch; empty if it is unknown.
+    pub branch: String,
+    /// Of commits that the branch lost when it was rewritten.
+    pub lost: usize,
+    /// Of branches that were merged into it.
+    pub merged: usize,
+    /// Of a working tree with changes that no commit has, and not among the others.
+    pub changed: usize,
 }
 
 /// How many changes there are by state.
@@ -107,6 +123,26 @@ pub struct WebSeriesDocument {
     /// The whole series in columns of equal numbers of points: smallest and largest value of each. Empty if the points are
     /// all here.
     pub overview: Vec<[f64; 2]>,
+    /// The whole series, for a picture that can be enlarged.
+    #[serde(default)]
+    pub whole: WebWholeDocument,
+    /// The newest values of entries that do not count, by rising number of the entry; their `index` is 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<WebPointDocument>,
+}
+
+/// The points of a whole series, one list for each of their fields. If they are very many, only the smallest and the largest
+/// of columns of neighbours: their `index` tells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebWholeDocument {
+    /// Places among the points of the series, counted from 0.
+    pub index: Vec<usize>,
+    /// Entries.
+    pub entry: Vec<i64>,
+    /// Places in time, in seconds since the Unix epoch.
+    pub time: Vec<f64>,
+    /// Values, in the unit of the metric.
+    pub value: Vec<f64>,
 }
 
 /// One value of a series.
@@ -182,6 +218,9 @@ pub struct WebEntriesDocument {
     pub part: WebPart,
     /// The entries.
     pub entries: Vec<HistoryEntryDocument>,
+    /// Which of these do not count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<i64>,
 }
 
 /// One entry with its values.

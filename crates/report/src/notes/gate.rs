@@ -41,26 +41,8 @@ pub(super) fn sentence(note: &GateNote) -> String {
              used; --branch chooses another."
         ),
         N::OffBranch { branch, lost, merged, changed } => {
-            let entries = |count: usize| {
-                format!("{} {}", counted(count, "entry"), if count == 1 { "is" } else { "are" })
-            };
-            let lost = (*lost > 0).then(|| {
-                format!("{} of commits that {branch} lost when it was rewritten", entries(*lost))
-            });
-            let merged = (*merged > 0).then(|| {
-                format!(
-                    "{} of branches that were merged into {branch} (`--side-branches` counts them)",
-                    entries(*merged)
-                )
-            });
-            let changed = (*changed > 0).then(|| {
-                format!(
-                    "{} of a working tree with changes that no commit has (`--changed-trees` counts them)",
-                    entries(*changed)
-                )
-            });
-            let all: Vec<String> = lost.into_iter().chain(merged).chain(changed).collect();
-            format!("Not counted: {}.", all.join("; "))
+            let hints = [" (`--side-branches` counts them)", " (`--changed-trees` counts them)"];
+            not_counted(branch, [*lost, *merged, *changed], hints)
         }
         N::PendingPass { changes } => format!(
             "{} for the worse {} not confirmed yet and may vanish; `changes = \"pending\"` in \
@@ -258,4 +240,29 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
             format!("Make {benchmark} fit its limit, or change the limit in becalm.toml.")
         }
     }
+}
+
+/// Says which entries of a branch do not count: how many of lost commits, of merged branches and of changed trees. Behind the
+/// latter two are hints how they would.
+pub(crate) fn not_counted(
+    branch: &str,
+    [lost, merged, changed]: [usize; 3],
+    [merged_hint, changed_hint]: [&str; 2],
+) -> String {
+    let entries = |count: usize| {
+        format!("{} {}", counted(count, "entry"), if count == 1 { "is" } else { "are" })
+    };
+    let lost = (lost > 0)
+        .then(|| format!("{} of commits that {branch} lost when it was rewritten", entries(lost)));
+    let merged = (merged > 0).then(|| {
+        format!("{} of branches that were merged into {branch}{merged_hint}", entries(merged))
+    });
+    let changed = (changed > 0).then(|| {
+        format!(
+            "{} of a working tree with changes that no commit has{changed_hint}",
+            entries(changed)
+        )
+    });
+    let all: Vec<String> = lost.into_iter().chain(merged).chain(changed).collect();
+    format!("Not counted: {}.", all.join("; "))
 }

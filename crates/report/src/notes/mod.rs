@@ -12,7 +12,7 @@ mod session_limit;
 mod watching;
 
 pub(crate) use brief::{explains, is_aside, unseen};
-pub(crate) use gate::{advice, reason};
+pub(crate) use gate::{advice, not_counted, reason};
 pub use limit::limit;
 pub(crate) use placement::affinity;
 

@@ -5,9 +5,11 @@ use std::fmt::Write as _;
 use becalm_model::wire::{WebChangeCounts, WebChangesDocument};
 
 use super::change::listed;
-use super::frame::{Section, name, page, parts};
+use super::frame::{Section, clipped, name, page, parts};
 use super::links::{At, Links, Site};
 use super::states::states;
+use crate::escape;
+use crate::notes::not_counted;
 use crate::quantity::{count, percent};
 
 const STATES: [(&str, &str); 4] = [
@@ -53,6 +55,7 @@ pub fn web_changes(document: &WebChangesDocument, site: &Site) -> String {
     out.push_str("</nav>\n");
     out.push_str(&branches(document, &links));
     out.push_str(&precision(acknowledged, dismissed));
+    out.push_str(&uncounted(document));
     out.push_str(&states(&document.states, Some(&links)));
     for change in &document.changes {
         out.push_str(&listed(change, &links));
@@ -103,6 +106,19 @@ fn branches(document: &WebChangesDocument, links: &Links<'_>) -> String {
         tab(Some(branch), &word);
     }
     out.push_str("</nav>\n");
+    out
+}
+
+/// Says which entries of which branches do not count.
+fn uncounted(document: &WebChangesDocument) -> String {
+    /// More of them make a page of their own.
+    const MOST: usize = 10;
+    let mut out = String::new();
+    for one in document.uncounted.iter().take(MOST) {
+        let branch = if one.branch.is_empty() { "an unknown branch" } else { &one.branch };
+        let words = not_counted(&clipped(branch), [one.lost, one.merged, one.changed], ["", ""]);
+        let _ = writeln!(out, "<p class=\"quiet\">{}</p>", escape::html(&words));
+    }
     out
 }
 

@@ -32,7 +32,8 @@ pub fn web_entries(document: &WebEntriesDocument, site: &Site) -> String {
             format!("<a href=\"{to}\">{}</a>", entry.entry),
             format!("<time>{}</time>", escape::html(&utc(time(entry)))),
             commit(entry),
-            branch(entry),
+            branch(entry)
+                + if document.uncounted.contains(&entry.entry) { ", not counted" } else { "" },
             machine::short(&entry.facts, &entry.fingerprint),
             name(&entry.tags.join(" ")),
             record(entry, &links),

@@ -6,6 +6,7 @@ use becalm_model::Unit;
 use becalm_model::wire::WebPart;
 
 use super::links::{At, Links};
+use super::zoom;
 use crate::escape;
 use crate::quantity::count;
 use crate::svg::{look, tone};
@@ -31,10 +32,11 @@ pub(super) const LONGEST_TEXT: usize = 1000;
 /// Returns the style sheet of the pages.
 pub fn web_style() -> String {
     format!(
-        "{}{}{}{}",
+        "{}{}{}{}{}",
         tone::variables(),
         crate::html::STYLE,
         look::rules(|tone| format!("var({})", tone.variable())),
+        zoom::STYLE,
         include_str!("style.css"),
     )
 }

@@ -1,7 +1,7 @@
 //! The pages of `becalm serve` and `becalm history publish`: from the documents of `model::wire` to HTML, Atom and SVG.
 //!
-//! `links.rs` says where pages are, `frame.rs` what all have around them; each page is a file. Nothing here needs a script,
-//! and no page has a style in itself: all take `style.css`.
+//! `links.rs` says where pages are, `frame.rs` what all have around them; each page is a file. No page needs a script, and no
+//! page has a style in itself: all take `style.css`. `zoom/` is what scripts add to pages of series.
 
 mod benchmarks;
 mod change;
@@ -21,6 +21,7 @@ mod states;
 mod suites;
 #[cfg(test)]
 mod tests;
+mod zoom;
 
 pub use benchmarks::web_benchmarks;
 pub use changes::web_changes;
@@ -36,3 +37,4 @@ pub use machines::web_machines;
 pub use message::{WebMessage, web_message, web_message_text};
 pub use series::web_series;
 pub use suites::web_suites;
+pub use zoom::web_scripts;

@@ -12,6 +12,7 @@ use super::links::{At, Links, Site};
 use super::machine;
 use super::picture;
 use super::states::states;
+use super::zoom::zoom;
 use crate::escape;
 use crate::moment::utc;
 use crate::quantity::Scale;
@@ -50,6 +51,7 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
          confirmed changes, bands their 95 % intervals. A dashed line marks a change of the level; a pending \
          one may vanish again.</p>\n",
     );
+    out.push_str(&zoom(document, &links));
     let by = document.by.as_str();
     out.push_str(&newer(document.part, |page| At::Series { id, by, page }, &links));
     if document.changes.is_empty() {
@@ -62,7 +64,29 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
         }
     }
     out.push_str(&levels(document, &scale));
-    out.push_str(&values(&document.points, &scale, &links));
+    let shown = format!("{}, the newest first", counted(document.points.len(), "value"));
+    out.push_str("<h2>Values</h2>\n");
+    out.push_str(&values(
+        &document.points,
+        &shown,
+        |point| (point.index + 1).to_string(),
+        &scale,
+        &links,
+    ));
+    if !document.uncounted.is_empty() {
+        out.push_str(
+            "<h2>Not counted</h2>\n<p>Values of commits that are not on the branch, or of a working tree with changes \
+             that no commit has.</p>\n",
+        );
+        let shown = counted(document.uncounted.len(), "value");
+        out.push_str(&values(
+            &document.uncounted,
+            &shown,
+            |_| "not counted".to_owned(),
+            &scale,
+            &links,
+        ));
+    }
     page(&links, Section::None, &title, &out)
 }
 
@@ -108,7 +132,14 @@ fn levels(document: &WebSeriesDocument, scale: &Scale) -> String {
     format!("<h2>Levels</h2>\n{}", table(&titles, rows))
 }
 
-fn values(points: &[WebPointDocument], scale: &Scale, links: &Links<'_>) -> String {
+/// Writes a table of values, each with a link to its entry by its `number`.
+fn values(
+    points: &[WebPointDocument],
+    shown: &str,
+    number: impl Fn(&WebPointDocument) -> String,
+    scale: &Scale,
+    links: &Links<'_>,
+) -> String {
     let scale = scale.with_more_digits();
     let rows = points.iter().rev().map(|point| {
         let commit = point
@@ -119,7 +150,7 @@ fn values(points: &[WebPointDocument], scale: &Scale, links: &Links<'_>) -> Stri
             format!(
                 "<a href=\"{}\">{}</a>",
                 links.to(At::Entry { id: point.entry, page: 1 }),
-                point.index + 1
+                number(point)
             ),
             escape::html(&utc(point.time)),
             commit,
@@ -140,9 +171,5 @@ fn values(points: &[WebPointDocument], scale: &Scale, links: &Links<'_>) -> Stri
         ("runs", true),
         ("record", false),
     ];
-    format!(
-        "<h2>Values</h2>\n<details><summary>{}, the newest first</summary>\n{}</details>\n",
-        counted(points.len(), "value"),
-        table(&titles, rows)
-    )
+    format!("<details><summary>{shown}</summary>\n{}</details>\n", table(&titles, rows))
 }

@@ -262,13 +262,13 @@ pub(super) fn moments(
     after: i64,
 ) -> Result<Vec<Moment>, StoreError> {
     let rows = database.query(
-        "SELECT id, at_time, commit_id FROM entries WHERE branch = $1 AND fingerprint = $2 AND id > $3 \
+        "SELECT id, at_time, commit_id, dirty FROM entries WHERE branch = $1 AND fingerprint = $2 AND id > $3 \
          ORDER BY at_time, id",
         &[branch.to_owned().into(), fingerprint.to_owned().into(), after.into()],
     )?;
     all(database, "entries", &rows, |row| {
         let (entry, at) = (EntryId(row.int(0)?), row.real(1)?);
-        Some(Moment { entry, at, commit: row.text(2).map(Arc::from) })
+        Some(Moment { entry, at, commit: row.text(2).map(Arc::from), dirty: row.flag(3)? })
     })
 }
 

@@ -54,6 +54,7 @@ pub(crate) fn changes(
         entries: found.stamp.entries,
         changes,
         states: found.states_of(branch),
+        uncounted: found.uncounted_of(branch),
     }))
 }
 

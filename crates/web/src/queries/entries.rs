@@ -7,7 +7,8 @@ use becalm_model::wire::{
 };
 use becalm_series::{EntryFilter, EntryValue, SeriesFilter, Store, StoreError};
 
-use super::part;
+use super::{Findings, part};
+use crate::history::History;
 
 /// Entries of a page.
 const EACH: usize = 50;
@@ -17,9 +18,11 @@ const VALUES: usize = 100;
 
 /// Returns a page of the entries, the newest first; `None` if there is no such page.
 pub(crate) fn entries(
+    history: &History,
     store: &mut Store,
     page: usize,
 ) -> Result<Option<WebEntriesDocument>, StoreError> {
+    let found = Findings::of(history, store)?;
     let Some((part, range)) = part(store.stamp()?.entries, EACH, page) else { return Ok(None) };
     let filter = EntryFilter { skip: range.start, limit: Some(EACH), ..EntryFilter::default() };
     let entries = store.entries(&filter)?;
@@ -27,6 +30,11 @@ pub(crate) fn entries(
         schema: WEB_ENTRIES_SCHEMA.to_owned(),
         part,
         entries: entries.iter().rev().map(HistoryEntryDocument::of).collect(),
+        uncounted: entries
+            .iter()
+            .filter(|entry| found.left_out.contains(&entry.id))
+            .map(|entry| entry.id.0)
+            .collect(),
     }))
 }
 

@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use becalm_model::history::{EntryId, Point, Series, SeriesId};
+use becalm_model::history::{EntryId, Point, Series, SeriesId, SeriesKey};
 use becalm_model::wire::{
-    SeriesStateDocument, WebChangeCounts, WebChangeDocument, WebNoiseDocument,
+    SeriesStateDocument, WebChangeCounts, WebChangeDocument, WebUncountedDocument,
 };
 use becalm_series::{
-    DetectorState, EntryFilter, Followed, Group, SeriesFilter, Snapshot, Stamp, Store, StoreError,
-    change_in_history, fact, follow_in, state_in_history, state_word,
+    DetectorState, EntryFilter, Followed, Group, Moment, Placed, SeriesFilter, Snapshot, Stamp,
+    Store, StoreError, Uncounted, change_in_history, fact, follow_in, state_in_history, state_word,
 };
 use becalm_stats::changes::StateKind;
 
-use super::noise::{Noise, OverTime};
+use super::noise::Noise;
+use super::outline::{Outline, Sketch};
 use crate::history::{History, locked, now};
-use crate::kept::{Brought, Line, visit_points};
+use crate::kept::{Brought, LeftOut, Line, OfGroup, visit_points};
 
 /// Series that are followed at once: their points are in memory together.
 const TOGETHER: usize = 256;
@@ -47,10 +48,19 @@ pub(crate) struct Findings {
     /// Where the level of a series that is watched does not stay now.
     unsettled: Vec<SeriesStateDocument>,
     machines: Machines,
+    /// What does not count of each branch, and all of that together.
+    pub(crate) uncounted: BTreeMap<String, Uncounted>,
+    pub(crate) left_out: LeftOut,
+    /// Of each branch and machine, how many entries do not count, and the sum of their numbers.
+    left: Vec<(usize, i64)>,
     /// The noise of series that are watched.
     noise: HashMap<SeriesId, Noise>,
-    /// The noise on each branch and machine over time, as the groups.
-    pub(crate) windows: Vec<Vec<WebNoiseDocument>>,
+    /// What is known of each branch and machine, as the groups.
+    pub(crate) outlines: Vec<Arc<Outline>>,
+    /// Of each branch and machine, where its series that are watched are among all.
+    watched: Arc<[Vec<usize>]>,
+    /// What each series measures, as a number: those that differ in branch and machine alone have the same one.
+    pub(crate) alike: Arc<[u32]>,
 }
 
 impl Findings {
@@ -87,7 +97,18 @@ impl Findings {
         let series = store.series(&SeriesFilter::default())?;
         let places: HashMap<SeriesId, usize> =
             series.iter().enumerate().map(|(place, one)| (one.id, place)).collect();
-        let is_same = |group: &Group| before.is_some_and(|before| before.groups.contains(group));
+        let (uncounted, left) = uncounted(history, store, &groups)?;
+        let left_out: LeftOut =
+            Arc::new(uncounted.values().flat_map(|of| of.entries.iter().copied()).collect());
+        // What git has of a branch can change by itself.
+        let is_same = |group: &Group| {
+            let here = groups.iter().position(|one| one == group);
+            let place = before.and_then(|it| it.groups.iter().position(|one| one == group));
+            before
+                .zip(place)
+                .zip(here)
+                .is_some_and(|((it, place), here)| it.left[place] == left[here])
+        };
         let (same, other): (Vec<&Group>, Vec<&Group>) = groups.iter().partition(|one| is_same(one));
         let of_same = |branch: &str, fingerprint: &str| {
             same.iter().any(|group| {
@@ -96,14 +117,19 @@ impl Findings {
         };
         let mut found = Self {
             stamp,
+            alike: alike(&series).into(),
+            watched: watched(&groups, &series).into(),
             series: series.into(),
             places: Arc::new(places),
             changes: Vec::new(),
             unsettled: Vec::new(),
             states: HashMap::new(),
             machines: HashMap::new(),
+            uncounted,
+            left: Vec::new(),
+            left_out,
             noise: HashMap::new(),
-            windows: Vec::new(),
+            outlines: Vec::new(),
             groups: Vec::new(),
         };
         if let Some(before) = before {
@@ -119,18 +145,12 @@ impl Findings {
             };
             found.unsettled.extend(before.unsettled.iter().filter(stays).cloned());
         }
-        let mut watched: HashMap<(&str, &str), Vec<Series>> = HashMap::new();
-        for one in found.series.iter().filter(|one| one.main) {
-            watched.entry((&one.key.branch, &one.key.fingerprint)).or_default().push(one.clone());
-        }
         locked(&history.kept).retain(&groups);
         let (mut changes, mut unsettled) = (Vec::new(), Vec::new());
         let mut states = HashMap::new();
-        let (mut noise, mut windows) = (HashMap::new(), Vec::new());
-        for group in &groups {
-            let series = watched
-                .remove(&(group.branch.as_str(), group.fingerprint.as_str()))
-                .unwrap_or_default();
+        let (mut noise, mut outlines) = (HashMap::new(), Vec::new());
+        for (group, places) in groups.iter().zip(&*found.watched) {
+            let series: Vec<Series> = places.iter().map(|at| found.series[*at].clone()).collect();
             let known = before.map(|before| &before.states);
             let state = |one: &Series| Some((one.id, known?.get(&one.id)?.clone()));
             let mut left: HashMap<SeriesId, DetectorState> =
@@ -140,21 +160,29 @@ impl Findings {
                 let known = |one: &Series| Some((one.id, *before.noise.get(&one.id)?));
                 noise.extend(series.iter().filter_map(known));
                 let place = before.groups.iter().position(|one| one == group);
-                windows.push(place.map_or(Vec::new(), |place| before.windows[place].clone()));
+                outlines.extend(place.map(|place| Arc::clone(&before.outlines[place])));
                 continue;
             }
             // Only where points came at the ends, the detector goes on.
-            if locked(&history.kept).bring(store, group)? != Brought::Continued {
+            if locked(&history.kept).bring(store, group, &found.left_out)? != Brought::Continued {
                 left.clear();
             }
             let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
-            let mut over_time = OverTime::default();
-            visit(history, store, group, &ids, &mut |one, line| {
+            let mut sketch = Sketch::default();
+            visit(history, store, group, &found.left_out, &ids, &mut |one, line| {
                 noise.extend(Noise::of(line.values).map(|noise| (one, noise)));
-                over_time.take(line);
+                sketch.take(&found.series[found.places[&one]], line);
             })?;
-            windows.push(over_time.documents());
-            changes.extend(changes_of(history, store, group, &series, &mut left, &mut unsettled)?);
+            outlines.push(Arc::new(sketch.done()));
+            changes.extend(changes_of(
+                history,
+                store,
+                group,
+                &found.left_out,
+                &series,
+                &mut left,
+                &mut unsettled,
+            )?);
             states.extend(left);
         }
         let news = facts(store, other.iter().map(|group| group.last()).collect())?;
@@ -165,7 +193,7 @@ impl Findings {
         found.changes.extend(changes);
         sort(&mut found.changes);
         found.unsettled.extend(unsettled);
-        Ok(Self { groups, states, noise, windows, ..found })
+        Ok(Self { groups, states, noise, outlines, left, ..found })
     }
 
     /// Looks again at the series that have changes: only those can be decided about.
@@ -186,7 +214,15 @@ impl Findings {
             });
             let series: Vec<Series> = of_group.cloned().collect();
             let unsettled = &mut Vec::new();
-            changes.extend(changes_of(history, store, group, &series, &mut states, unsettled)?);
+            changes.extend(changes_of(
+                history,
+                store,
+                group,
+                &self.left_out,
+                &series,
+                &mut states,
+                unsettled,
+            )?);
         }
         sort(&mut changes);
         Ok(Self {
@@ -199,8 +235,13 @@ impl Findings {
             unsettled: self.unsettled.clone(),
             states,
             machines: self.machines.clone(),
+            uncounted: self.uncounted.clone(),
+            left_out: Arc::clone(&self.left_out),
+            left: self.left.clone(),
             noise: self.noise.clone(),
-            windows: self.windows.clone(),
+            outlines: self.outlines.clone(),
+            watched: Arc::clone(&self.watched),
+            alike: Arc::clone(&self.alike),
         })
     }
 
@@ -220,21 +261,19 @@ impl Findings {
         self.noise.get(&id).copied()
     }
 
-    /// Shows the points of all series that are watched, those of each branch and machine together.
-    pub(crate) fn visit<'a>(
-        &'a self,
+    /// Shows the points of all series that are watched of a branch on a machine, with their places among all.
+    pub(crate) fn visit(
+        &self,
         history: &History,
         store: &mut Store,
-        group: &Group,
-        see: &mut dyn FnMut(&'a Series, Line<'_>),
+        group: usize,
+        see: &mut dyn FnMut(usize, Line<'_>),
     ) -> Result<(), StoreError> {
-        let is_of = |one: &&Series| {
-            (&one.key.branch, &one.key.fingerprint) == (&group.branch, &group.fingerprint)
-        };
-        let ids: Vec<SeriesId> = self.watched().filter(is_of).map(|one| one.id).collect();
-        visit(history, store, group, &ids, &mut |id, line| {
-            if let Some(one) = self.one(id) {
-                see(one, line);
+        let ids: Vec<SeriesId> =
+            self.watched[group].iter().map(|place| self.series[*place].id).collect();
+        visit(history, store, &self.groups[group], &self.left_out, &ids, &mut |id, line| {
+            if let Some(place) = self.places.get(&id) {
+                see(*place, line);
             }
         })
     }
@@ -268,7 +307,8 @@ impl Findings {
                 continue;
             }
             let ids: Vec<SeriesId> = here.iter().map(|at| series[*at]).collect();
-            for (at, points) in here.into_iter().zip(points_of(history, store, group, &ids, last)?)
+            for (at, points) in
+                here.into_iter().zip(points_of(history, store, group, &self.left_out, &ids, last)?)
             {
                 all[at] = points;
             }
@@ -285,6 +325,7 @@ impl Findings {
     ) -> Result<Option<Followed>, StoreError> {
         let points = self.points(history, store, &[series.id], None)?;
         let mut snapshot = store.snapshot_of(&[series.id], points)?;
+        forget_others(&mut snapshot, &self.left_out);
         if let Some(state) = self.states.get(&series.id) {
             snapshot.detectors = vec![Some(state.clone())];
         }
@@ -298,6 +339,18 @@ impl Findings {
             branch.is_none_or(|branch| place == Some(branch))
         };
         self.unsettled.iter().filter(of).cloned().collect()
+    }
+
+    /// Returns the branches with entries that do not count, or one of them.
+    pub(crate) fn uncounted_of(&self, branch: Option<&str>) -> Vec<WebUncountedDocument> {
+        let of = |(name, _): &(&String, &Uncounted)| branch.is_none_or(|branch| branch == *name);
+        let document = |(name, of): (&String, &Uncounted)| WebUncountedDocument {
+            branch: name.clone(),
+            lost: of.lost,
+            merged: of.merged,
+            changed: of.changed,
+        };
+        self.uncounted.iter().filter(of).map(document).collect()
     }
 
     /// Counts the changes of a branch, or of all, by state.
@@ -331,21 +384,95 @@ fn series_of(change: &WebChangeDocument) -> Option<SeriesId> {
     change.change.history.as_ref().map(|place| SeriesId(place.series))
 }
 
+/// Returns of each branch and machine where its series that are watched are.
+fn watched(groups: &[Group], series: &[Series]) -> Vec<Vec<usize>> {
+    let of_group: HashMap<(&str, &str), usize> = groups
+        .iter()
+        .enumerate()
+        .map(|(at, group)| ((group.branch.as_str(), group.fingerprint.as_str()), at))
+        .collect();
+    let mut all = vec![Vec::new(); groups.len()];
+    for (place, one) in series.iter().enumerate().filter(|(_, one)| one.main) {
+        if let Some(at) = of_group.get(&(one.key.branch.as_str(), one.key.fingerprint.as_str())) {
+            all[*at].push(place);
+        }
+    }
+    all
+}
+
+/// Numbers what series measure, whatever the branch and machine.
+fn alike(series: &[Series]) -> Vec<u32> {
+    let mut known = HashMap::new();
+    let number = |one: &Series| {
+        let SeriesKey { benchmark, metric, unit, parameters, .. } = &one.key;
+        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+        *known
+            .entry((benchmark.clone(), metric.clone(), unit.to_string(), parameters.clone()))
+            .or_insert(next)
+    };
+    series.iter().map(number).collect()
+}
+
 /// Returns the points of series of one branch and machine: from memory, or else from the history.
 fn points_of(
     history: &History,
     store: &mut Store,
     group: &Group,
+    left_out: &LeftOut,
     ids: &[SeriesId],
     last: Option<usize>,
 ) -> Result<Vec<Vec<Point>>, StoreError> {
-    if let Some(points) = locked(&history.kept).points(store, group, ids, last)? {
-        return Ok(points);
+    if let Some(kept) = kept(history, store, group, left_out)? {
+        return Ok(kept.points(ids, last));
     }
-    match last {
-        None => store.points(ids),
-        Some(last) => store.last_points(ids, last),
+    let mut all = match last {
+        None => store.points(ids)?,
+        Some(last) => store.last_points(ids, last)?,
+    };
+    for points in &mut all {
+        points.retain(|point| !left_out.contains(&point.entry));
     }
+    Ok(all)
+}
+
+/// Returns the points of a branch and machine that are in memory. Whoever looks at them holds nobody up.
+fn kept(
+    history: &History,
+    store: &mut Store,
+    group: &Group,
+    left_out: &LeftOut,
+) -> Result<Option<Arc<OfGroup>>, StoreError> {
+    locked(&history.kept).of(store, group, left_out)
+}
+
+/// Returns what does not count of each branch, and how much of each branch and machine that is.
+fn uncounted(
+    history: &History,
+    store: &mut Store,
+    groups: &[Group],
+) -> Result<(BTreeMap<String, Uncounted>, Vec<(usize, i64)>), StoreError> {
+    let mut of_branch: BTreeMap<&str, Vec<(usize, Vec<Moment>)>> = BTreeMap::new();
+    for (at, group) in groups.iter().enumerate() {
+        let moments = store.moments(group, EntryId(0))?;
+        of_branch.entry(&group.branch).or_default().push((at, moments));
+    }
+    let mut left = vec![(0, 0); groups.len()];
+    let mut uncounted = BTreeMap::new();
+    for (branch, moments) in of_branch {
+        let placed: Vec<Placed<'_>> =
+            moments.iter().flat_map(|(_, of)| of).map(Placed::from).collect();
+        let found = history.uncounted(branch, &placed);
+        for (at, of) in &moments {
+            for one in of.iter().filter(|one| found.entries.contains(&one.entry)) {
+                left[*at].0 += 1;
+                left[*at].1 += one.entry.0;
+            }
+        }
+        if !found.entries.is_empty() {
+            uncounted.insert(branch.to_owned(), found);
+        }
+    }
+    Ok((uncounted, left))
 }
 
 /// Shows the points of series of one branch and machine: from memory, or else from the history.
@@ -353,13 +480,16 @@ fn visit(
     history: &History,
     store: &mut Store,
     group: &Group,
+    left_out: &LeftOut,
     ids: &[SeriesId],
     see: &mut dyn FnMut(SeriesId, Line<'_>),
 ) -> Result<(), StoreError> {
-    if locked(&history.kept).visit(store, group, ids, see)? {
+    if let Some(kept) = kept(history, store, group, left_out)? {
+        kept.visit(ids, see);
         return Ok(());
     }
-    let moments = store.moments(group, EntryId(0))?;
+    let mut moments = store.moments(group, EntryId(0))?;
+    moments.retain(|moment| !left_out.contains(&moment.entry));
     for together in ids.chunks(TOGETHER) {
         visit_points(&moments, together, &store.points(together)?, see);
     }
@@ -372,6 +502,7 @@ fn changes_of(
     history: &History,
     store: &mut Store,
     group: &Group,
+    left_out: &LeftOut,
     series: &[Series],
     states: &mut HashMap<SeriesId, DetectorState>,
     unsettled: &mut Vec<SeriesStateDocument>,
@@ -379,8 +510,9 @@ fn changes_of(
     let mut changes = Vec::new();
     for together in series.chunks(TOGETHER) {
         let ids: Vec<SeriesId> = together.iter().map(|one| one.id).collect();
-        let points = points_of(history, store, group, &ids, None)?;
+        let points = points_of(history, store, group, left_out, &ids, None)?;
         let mut snapshot: Snapshot = store.snapshot_of(&ids, points)?;
+        forget_others(&mut snapshot, left_out);
         for (id, state) in ids.iter().zip(&mut snapshot.detectors) {
             if let Some(left) = states.get(id) {
                 *state = Some(left.clone());
@@ -406,6 +538,13 @@ fn changes_of(
         }));
     }
     Ok(changes)
+}
+
+/// Where the history keeps what a detector left, that is of all entries.
+fn forget_others(snapshot: &mut Snapshot, left_out: &LeftOut) {
+    if !left_out.is_empty() {
+        snapshot.detectors.fill(None);
+    }
 }
 
 /// Puts those that matter most first.

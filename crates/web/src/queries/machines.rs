@@ -29,28 +29,19 @@ pub(crate) fn machines(
 ) -> Result<Option<WebMachinesDocument>, StoreError> {
     let found = Findings::of(history, store)?;
     let mut of_machine: BTreeMap<&str, WebMachineDocument> = BTreeMap::new();
-    for (group, windows) in found.groups.iter().zip(&found.windows) {
-        let mut seen: Option<(usize, f64, f64)> = None;
-        let mut series = 0;
-        found.visit(history, store, group, &mut |_, line| {
-            series += 1;
-            if let (Some(first), Some(last)) = (line.moments.first(), line.moments.last()) {
-                seen = Some((line.moments.len(), first.at, last.at));
-            }
-        })?;
+    for (group, outline) in found.groups.iter().zip(&found.outlines) {
         let machine = of_machine.entry(&group.fingerprint).or_default();
         // Noise is of the branch with the most entries.
         let most = machine.branches.iter().map(|branch| branch.entries).max().unwrap_or(0);
-        let (entries, first, last) = seen.unwrap_or_default();
-        if entries > most || machine.noise.is_empty() {
-            machine.noise.clone_from(windows);
+        if outline.entries > most || machine.noise.is_empty() {
+            machine.noise.clone_from(&outline.noise);
         }
         machine.branches.push(WebMachineBranchDocument {
             branch: group.branch.clone(),
-            entries,
-            series,
-            first,
-            last,
+            entries: outline.entries,
+            series: outline.series,
+            first: outline.first,
+            last: outline.last,
         });
     }
     let mut machines: Vec<WebMachineDocument> = of_machine

@@ -7,6 +7,7 @@ mod entries;
 mod findings;
 mod machines;
 mod noise;
+mod outline;
 mod search;
 mod series;
 mod suites;

@@ -1,10 +1,13 @@
 //! One series with a part of its points.
 
-use becalm_model::history::{ChangeState, Point, SeriesId};
+use std::collections::HashMap;
+
+use becalm_model::history::{ChangeState, Entry, EntryId, Point, Series, SeriesId};
 use becalm_model::wire::{
-    HistorySeriesDocument, WEB_SERIES_SCHEMA, WebLevelDocument, WebPointDocument, WebSeriesDocument,
+    HistorySeriesDocument, WEB_SERIES_SCHEMA, WebLevelDocument, WebPointDocument,
+    WebSeriesDocument, WebWholeDocument,
 };
-use becalm_series::{Followed, Store, StoreError, state_in_history};
+use becalm_series::{EntryFilter, Followed, Store, StoreError, state_in_history};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_interval::median_interval;
@@ -19,6 +22,12 @@ const EACH: usize = 150;
 
 /// Columns of the overview.
 const COLUMNS: usize = 240;
+
+/// Columns of the whole series, where it has more than twice as many points: more would make a page too large.
+const WHOLE: usize = 350;
+
+/// Entries that do not count of which values are shown.
+const UNCOUNTED: usize = 50;
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -60,6 +69,8 @@ pub(crate) fn series(
         levels: levels(&followed),
         changes,
         states: followed.states.iter().map(|state| state_in_history(&followed, state)).collect(),
+        whole: whole(&followed.points),
+        uncounted: uncounted(&found, store, series)?,
         overview: if part.pages > 1 { overview(&followed.points) } else { Vec::new() },
     }))
 }
@@ -98,6 +109,62 @@ fn levels(followed: &Followed) -> Vec<WebLevelDocument> {
     starts.iter().copied().zip(ends).filter_map(level).collect()
 }
 
+/// Returns all points, or the smallest and the largest of columns.
+fn whole(points: &[Point]) -> WebWholeDocument {
+    let mut whole = WebWholeDocument::default();
+    let mut take = |index: usize| {
+        whole.index.push(index);
+        whole.entry.push(points[index].entry.0);
+        whole.time.push(points[index].at);
+        whole.value.push(points[index].value);
+    };
+    if points.len() <= 2 * WHOLE {
+        (0..points.len()).for_each(take);
+        return whole;
+    }
+    for column in 0..WHOLE {
+        let place = |column: usize| column * points.len() / WHOLE;
+        let indices = || place(column)..place(column + 1);
+        let by_value = |a: &usize, b: &usize| points[*a].value.total_cmp(&points[*b].value);
+        let ends = [indices().min_by(by_value), indices().max_by(by_value)];
+        let [Some(low), Some(high)] = ends else { continue };
+        take(low.min(high));
+        if low != high {
+            take(low.max(high));
+        }
+    }
+    whole
+}
+
+/// Returns the newest values of a series that do not count.
+fn uncounted(
+    found: &Findings,
+    store: &mut Store,
+    series: &Series,
+) -> Result<Vec<WebPointDocument>, StoreError> {
+    let Some(of_branch) = found.uncounted.get(&series.key.branch) else { return Ok(Vec::new()) };
+    let mut ids: Vec<EntryId> = of_branch.entries.iter().copied().collect();
+    ids.sort_unstable_by_key(|id| std::cmp::Reverse(id.0));
+    ids.truncate(UNCOUNTED);
+    let entries = store.entries(&EntryFilter { ids: ids.clone(), ..EntryFilter::default() })?;
+    let entries: HashMap<EntryId, Entry> = entries.into_iter().map(|one| (one.id, one)).collect();
+    let mut points = Vec::new();
+    for (id, values) in store.values_of(&ids)? {
+        let value = values.iter().find(|value| value.series == series.id);
+        let Some((value, entry)) = value.zip(entries.get(&id)) else { continue };
+        points.push(WebPointDocument {
+            index: 0,
+            entry: id.0,
+            time: entry.at(),
+            commit: entry.commit.as_ref().map(|commit| commit.id.clone()),
+            value: value.value,
+            error: value.error,
+            runs: value.runs,
+        });
+    }
+    Ok(points)
+}
+
 /// Returns smallest and largest value of columns with equally many points.
 fn overview(points: &[Point]) -> Vec<[f64; 2]> {
     let columns = COLUMNS.min(points.len());
@@ -113,12 +180,9 @@ fn overview(points: &[Point]) -> Vec<[f64; 2]> {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::history::EntryId;
-
     use super::*;
 
-    #[test]
-    fn an_overview_has_every_extreme() {
+    fn points(n: i64) -> Vec<Point> {
         let point = |at: i64| Point {
             entry: EntryId(at),
             at: 0.0,
@@ -127,7 +191,21 @@ mod tests {
             runs: 1,
             commit: None,
         };
-        let points: Vec<Point> = (0..1000).map(point).collect();
+        (0..n).map(point).collect()
+    }
+
+    #[test]
+    fn a_whole_series_has_every_extreme_and_all_points_if_there_is_room() {
+        let all = whole(&points(700));
+        assert!(all.index.iter().copied().eq(0..700));
+        let columns = whole(&points(30_000));
+        assert!(columns.index.len() <= 700 && columns.index.is_sorted());
+        assert!(columns.index.contains(&500) && columns.value.len() == columns.index.len());
+    }
+
+    #[test]
+    fn an_overview_has_every_extreme() {
+        let points = points(1000);
         let columns = overview(&points);
         assert_eq!(columns.len(), COLUMNS);
         assert_eq!(columns.iter().filter(|[_, high]| *high > 50.0).count(), 1);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::Unit;
+use becalm_model::history::SeriesId;
 use becalm_model::wire::{
     WEB_SUITES_SCHEMA, WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument,
 };
@@ -17,8 +18,22 @@ const EACH: usize = 50;
 /// Branches on machines that are listed.
 const SUITES: usize = 30;
 
-/// Values that are shown of each benchmark.
+/// Entries whose values are shown of each benchmark.
 const TREND: usize = 30;
+
+/// What a benchmark took in the last entry.
+struct Timed {
+    /// Where the series is among all.
+    place: usize,
+    value: f64,
+    runs: u32,
+}
+
+impl Timed {
+    fn seconds(&self) -> f64 {
+        self.value * f64::from(self.runs)
+    }
+}
 
 /// Returns a page of the benchmarks of a branch on a machine, those first that take longest: of those that measured last,
 /// if none is named. `None` if there is no such page.
@@ -29,26 +44,22 @@ pub(crate) fn suites(
     page: usize,
 ) -> Result<Option<WebSuitesDocument>, StoreError> {
     let found = Findings::of(history, store)?;
-    let mut all: Vec<(WebSuiteDocument, usize)> = Vec::new();
-    for (place, group) in found.groups.iter().enumerate() {
-        let mut suite = WebSuiteDocument {
-            branch: group.branch.clone(),
-            fingerprint: group.fingerprint.clone(),
-            machine: BTreeMap::new(),
-            ..WebSuiteDocument::default()
-        };
-        found.visit(history, store, group, &mut |series, line| {
-            let Some(last) = line.moments.last() else { return };
-            (suite.entry, suite.time) = (last.entry.0, last.at);
-            let Some(at) = line.at(line.moments.len() - 1) else { return };
-            if series.key.unit == Unit::Second {
-                suite.benchmarks += 1;
-                suite.seconds += line.values[at] * f64::from(line.runs[at]);
-            }
-        })?;
-        all.push((suite, place));
-    }
-    all.retain(|(suite, _)| suite.benchmarks > 0);
+    let of_group = found.groups.iter().zip(&found.outlines).enumerate();
+    let mut all: Vec<(WebSuiteDocument, usize)> = of_group
+        .filter(|(_, (_, outline))| outline.timed > 0)
+        .map(|(place, (group, outline))| {
+            let suite = WebSuiteDocument {
+                branch: group.branch.clone(),
+                fingerprint: group.fingerprint.clone(),
+                machine: BTreeMap::new(),
+                entry: outline.last_entry.map_or(0, |entry| entry.0),
+                time: outline.last,
+                benchmarks: outline.timed,
+                seconds: outline.seconds,
+            };
+            (suite, place)
+        })
+        .collect();
     all.sort_by(|(a, _), (b, _)| b.time.total_cmp(&a.time).then(b.seconds.total_cmp(&a.seconds)));
     let is_wanted = |suite: &WebSuiteDocument| {
         wanted.is_none_or(|wanted| (suite.branch.as_str(), suite.fingerprint.as_str()) == wanted)
@@ -57,29 +68,41 @@ pub(crate) fn suites(
     if chosen.is_none() && wanted.is_some() {
         return Ok(None);
     }
-    let mut benchmarks = Vec::new();
-    if let Some((suite, place)) = chosen {
-        found.visit(history, store, &found.groups[*place], &mut |series, line| {
+    let mut timed: Vec<Timed> = Vec::new();
+    if let Some((_, group)) = chosen {
+        found.visit(history, store, *group, &mut |place, line| {
             let Some(at) = line.at(line.moments.len() - 1) else { return };
-            if series.key.unit != Unit::Second {
-                return;
+            if found.series[place].key.unit == Unit::Second {
+                let (value, runs) = (line.values[at], line.runs[at]);
+                timed.push(Timed { place, value, runs });
             }
-            let taken = |at: usize| line.values[at] * f64::from(line.runs[at]);
-            benchmarks.push(WebSuiteBenchmarkDocument {
+        })?;
+    }
+    timed.sort_by(|a, b| {
+        let ids = [a, b].map(|one| found.series[one.place].id);
+        b.seconds().total_cmp(&a.seconds()).then(ids[0].cmp(&ids[1]))
+    });
+    let Some((part, range)) = part(timed.len(), EACH, page) else { return Ok(None) };
+    let shown = &timed[range];
+    let mut benchmarks: Vec<WebSuiteBenchmarkDocument> = Vec::new();
+    if let Some((suite, _)) = chosen {
+        let ids: Vec<SeriesId> = shown.iter().map(|one| found.series[one.place].id).collect();
+        let points = found.points(history, store, &ids, Some(TREND))?;
+        benchmarks.extend(shown.iter().zip(points).map(|(one, points)| {
+            let series = &found.series[one.place];
+            WebSuiteBenchmarkDocument {
                 series: series.id.0,
                 benchmark: series.key.benchmark.clone(),
                 parameters: series.key.parameters.iter().cloned().collect(),
                 metric: series.key.metric.clone(),
-                value: line.values[at],
-                runs: line.runs[at],
-                seconds: taken(at),
-                share: if suite.seconds > 0.0 { taken(at) / suite.seconds } else { 0.0 },
-                trend: ((at + 1).saturating_sub(TREND)..=at).map(taken).collect(),
-            });
-        })?;
+                value: one.value,
+                runs: one.runs,
+                seconds: one.seconds(),
+                share: if suite.seconds > 0.0 { one.seconds() / suite.seconds } else { 0.0 },
+                trend: points.iter().map(|point| point.value * f64::from(point.runs)).collect(),
+            }
+        }));
     }
-    benchmarks.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.series.cmp(&b.series)));
-    let Some((part, range)) = part(benchmarks.len(), EACH, page) else { return Ok(None) };
     let (branch, fingerprint) = chosen
         .map(|(suite, _)| (suite.branch.clone(), suite.fingerprint.clone()))
         .unwrap_or_default();
@@ -94,6 +117,6 @@ pub(crate) fn suites(
         fingerprint,
         suites,
         part,
-        benchmarks: benchmarks.drain(range).collect(),
+        benchmarks,
     }))
 }

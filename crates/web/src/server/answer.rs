@@ -26,6 +26,11 @@ pub(super) struct Answer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Page,
+    /// A page that scripts of the site add to.
+    Scripted,
+    Script,
+    /// A script with a version in its name, which never changes.
+    Library,
     /// A report that has its style in itself.
     Record,
     Json,
@@ -40,7 +45,8 @@ pub(super) enum Kind {
 impl Kind {
     fn mime(self) -> &'static str {
         match self {
-            Self::Page | Self::Record => "text/html; charset=utf-8",
+            Self::Script | Self::Library => "text/javascript; charset=utf-8",
+            Self::Page | Self::Scripted | Self::Record => "text/html; charset=utf-8",
             Self::Json => "application/json",
             Self::Style => "text/css; charset=utf-8",
             Self::Picture | Self::Badge => "image/svg+xml",
@@ -49,7 +55,8 @@ impl Kind {
         }
     }
 
-    /// Returns what a browser may load for it: nothing but the style sheet and the icon, and no script at all.
+    /// Returns what a browser may load for it: nothing but the style sheet and the icon, and no script but those of the site
+    /// where a page has some.
     fn policy(self) -> String {
         let style = match self {
             Self::Record => {
@@ -57,8 +64,9 @@ impl Kind {
             }
             _ => "'self'".to_owned(),
         };
+        let script = if self == Self::Scripted { " script-src 'self';" } else { "" };
         format!(
-            "default-src 'none'; style-src {style}; img-src 'self'; form-action 'self'; base-uri 'none'; \
+            "default-src 'none'; style-src {style};{script} img-src 'self'; form-action 'self'; base-uri 'none'; \
              frame-ancestors 'none'"
         )
     }
@@ -76,6 +84,12 @@ impl Answer {
     /// Sends the browser elsewhere, after a form.
     pub(super) fn see_other(to: String) -> Self {
         Self::new(StatusCode::SEE_OTHER, Kind::Text, String::new()).with(LOCATION, to)
+    }
+
+    /// Permits the scripts of the site on a page.
+    pub(super) fn with_scripts(self) -> Self {
+        let kind = if self.kind == Kind::Page { Kind::Scripted } else { self.kind };
+        Self { kind, ..self }
     }
 
     /// Adds which methods an address takes.
@@ -118,7 +132,12 @@ impl Answer {
         put(X_FRAME_OPTIONS, "DENY");
         // Within the site a browser has to say where a form comes from.
         put(REFERRER_POLICY, "same-origin");
-        put(CACHE_CONTROL, if self.kind == Kind::Style { "max-age=300" } else { "no-cache" });
+        let keeping = match self.kind {
+            Kind::Style | Kind::Script => "max-age=300",
+            Kind::Library => "max-age=31536000, immutable",
+            _ => "no-cache",
+        };
+        put(CACHE_CONTROL, keeping);
         let sharing = if self.kind == Kind::Badge { "cross-origin" } else { "same-origin" };
         put(HeaderName::from_static("cross-origin-resource-policy"), sharing);
         put(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");

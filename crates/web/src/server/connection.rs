@@ -10,11 +10,12 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
-use tokio::task::spawn_local;
+use tokio::task::{spawn_blocking, spawn_local};
 use tokio::time::{sleep, timeout};
 
+use super::encrypted::{EVERY, Encryption, Stream};
 use super::routes::Service;
 
 /// How many times less time there is for the head of a request while more than half of the places are taken.
@@ -37,6 +38,9 @@ pub(super) async fn accept(
 ) {
     let connections = service.limits.connections;
     let places = Arc::new(Semaphore::new(connections));
+    if service.encryption.is_some() {
+        spawn_local(renew(Arc::clone(&service)));
+    }
     let mut stop = stopped.clone();
     let mut stop = pin!(async move {
         let _ = stop.wait_for(|is| *is).await;
@@ -59,8 +63,15 @@ pub(super) async fn accept(
                 // Where places get rare, whoever says nothing leaves sooner.
                 let is_crowded = places.available_permits() < connections / 2;
                 let head = service.limits.head / if is_crowded { HURRY } else { 1 };
+                let _ = stream.set_nodelay(true);
                 spawn_local(async move {
-                    converse(stream, service, stopped, head).await;
+                    let stream = match &service.encryption {
+                        None => Some(Stream::Plain(stream)),
+                        Some(encryption) => encryption.with(stream, head).await,
+                    };
+                    if let Some(stream) = stream {
+                        converse(stream, service, stopped, head).await;
+                    }
                     drop(place);
                 });
             }
@@ -73,14 +84,23 @@ pub(super) async fn accept(
     let _ = timeout(FAREWELL, places.acquire_many(all)).await;
 }
 
+/// Looks from time to time whether there is a new certificate.
+async fn renew(service: Arc<Service>) {
+    loop {
+        sleep(EVERY).await;
+        let service = Arc::clone(&service);
+        let look = move || service.encryption.as_ref().is_some_and(Encryption::renew);
+        let _ = spawn_blocking(look).await;
+    }
+}
+
 /// Answers the requests of one connection.
 async fn converse(
-    stream: TcpStream,
+    stream: Stream,
     service: Arc<Service>,
     mut stopped: watch::Receiver<bool>,
     head: Duration,
 ) {
-    let _ = stream.set_nodelay(true);
     let limits = service.limits;
     let answer = service_fn(|request| {
         let service = Arc::clone(&service);

@@ -1,11 +1,14 @@
 //! A decision about a change, sent by a form.
 
+use std::collections::HashSet;
+
 use becalm_model::history::{ChangeId, Decision, Review};
 use becalm_report::web::WebMessage;
-use becalm_series::{Decided, SeriesFilter, StoreError, follow};
+use becalm_series::{ChangeTerms, Decided, SeriesFilter, StoreError, follow};
 
 use super::query::value;
 use crate::history::{History, now};
+use crate::queries::Findings;
 
 /// Letters of a name.
 const NAME: usize = 100;
@@ -65,7 +68,9 @@ impl Asked {
             let one =
                 store.series(&SeriesFilter { ids: vec![series], ..SeriesFilter::default() })?;
             // What was found is kept first, so that the decision has its change.
-            let followed = follow(store, one, &history.terms, true, now())?.pop();
+            let left_out = HashSet::clone(&Findings::of(history, store)?.left_out);
+            let terms = ChangeTerms { left_out, ..history.terms.clone() };
+            let followed = follow(store, one, &terms, true, now())?.pop();
             let is_there = followed
                 .is_some_and(|one| one.changes.iter().any(|(_, change)| change.entry == entry));
             if !is_there {

@@ -5,11 +5,14 @@ mod answer;
 mod connection;
 mod counters;
 mod decide;
+mod encrypted;
 mod fields;
 mod openapi;
 mod query;
 mod routes;
+mod target;
 mod upload;
+mod wanted;
 
 use std::io;
 use std::net::SocketAddr;
@@ -24,6 +27,7 @@ use tokio::task::LocalSet;
 use crate::history::History;
 
 pub use access::{Access, NewToken, TokenError};
+pub use encrypted::{Encryption, EncryptionError, Identity, ReadIdentity};
 
 /// What a server does.
 pub struct ServerOptions {
@@ -35,6 +39,8 @@ pub struct ServerOptions {
     pub version: String,
     /// Who may ask.
     pub access: Access,
+    /// How connections are encrypted; `None` if they are not.
+    pub encryption: Option<Encryption>,
     /// Whether changes can be decided about, and records added.
     pub changes: bool,
     /// What a client may take.
@@ -99,6 +105,7 @@ impl Default for Limits {
 #[derive(Debug)]
 pub struct Server {
     at: SocketAddr,
+    scheme: &'static str,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
 }
@@ -111,6 +118,7 @@ impl Server {
         let at = listener.local_addr()?;
         let (stop, stopped) = watch::channel(false);
         let service = routes::Service::new(history, options)?;
+        let scheme = service.scheme();
         let named = std::thread::Builder::new().name("web".to_owned());
         let thread = named.spawn(move || {
             let tasks = LocalSet::new();
@@ -122,7 +130,7 @@ impl Server {
             // A query that hangs does not keep the server.
             runtime.shutdown_background();
         })?;
-        Ok(Self { at, stop, thread: Some(thread) })
+        Ok(Self { at, scheme, stop, thread: Some(thread) })
     }
 
     /// Returns where it listens, with the port that it has.
@@ -132,7 +140,7 @@ impl Server {
 
     /// Returns the URL of the front page.
     pub fn url(&self) -> String {
-        format!("http://{}/", self.at)
+        format!("{}://{}/", self.scheme, self.at)
     }
 }
 

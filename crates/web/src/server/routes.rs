@@ -1,21 +1,21 @@
-//! Which address is what, and the way of a request: who asks, what for, and the answer.
+//! The way of a request: who asks, what for, and the answer.
 
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use becalm_model::history::{ChangeId, EntryId, SeriesId};
+use becalm_model::history::EntryId;
 use becalm_model::wire::json_text;
 use becalm_report::web::{
     Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_compare,
     web_entries, web_entry, web_feed, web_icon, web_machines, web_message, web_message_text,
-    web_series, web_style, web_suites,
+    web_scripts, web_series, web_style, web_suites,
 };
 use becalm_series::{Right, Store, StoreError, Token};
 use bytes::Bytes;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::request::Parts;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
 use tokio::sync::Semaphore;
@@ -26,13 +26,15 @@ use super::access::{Access, Caller, digest, host, is_same, is_same_origin, secre
 use super::answer::{Answer, Kind};
 use super::counters::Counters;
 use super::decide::Asked;
-use super::fields::Fields;
+use super::encrypted::Encryption;
 use super::openapi::openapi;
 use super::query::{pairs, plain, value};
+use super::target::{Form, SCHEMAS, Target, target};
 use super::upload::{Arrivals, Arrived, PATIENCE, Upload};
+use super::wanted::{Wanted, Wished};
 use super::{Answered, Limits, Log, ServerOptions};
 use crate::history::History;
-use crate::queries::{self, By, CompareAsked, CompareOf, Findings};
+use crate::queries::{self, CompareAsked, Findings};
 
 /// Queries at the same time.
 const QUERIES: usize = 4;
@@ -42,23 +44,6 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// Bytes of a form.
 const FORM: usize = 16 << 10;
-
-/// Documents of the interface for programs.
-const SCHEMAS: [&str; 10] = [
-    "record",
-    "web-benchmarks",
-    "web-changes",
-    "web-compare",
-    "web-entries",
-    "web-entry",
-    "web-machines",
-    "web-series",
-    "web-suites",
-    "web-upload",
-];
-
-/// Letters of a search, a branch and the like.
-const WORDS: usize = 200;
 
 /// What all connections share.
 pub(super) struct Service {
@@ -77,55 +62,9 @@ pub(super) struct Service {
     /// several times its length.
     adding: Arc<Semaphore>,
     pub(super) limits: Limits,
+    pub(super) encryption: Option<Encryption>,
     schema: fn(&str) -> Option<String>,
     log: Option<Log>,
-}
-
-/// One request, as far as routes look at it.
-struct Wanted {
-    query: Vec<(String, String)>,
-    who: Caller,
-    /// The address of the site, for a feed.
-    base: String,
-}
-
-/// What a request is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Target {
-    Changes,
-    Series(SeriesId),
-    Benchmarks,
-    Entries,
-    Entry(EntryId),
-    Record(EntryId),
-    Compare,
-    Machines,
-    Suites,
-    Decision(ChangeId),
-    Upload,
-    OpenApi,
-    /// Which of [`SCHEMAS`].
-    Schema(usize),
-    Style,
-    Icon,
-    Feed,
-    Badge,
-    Health,
-    Metrics,
-}
-
-/// In which form something is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Form {
-    Page,
-    Json,
-}
-
-/// How a document is wanted.
-enum Wished {
-    Page,
-    Document,
-    Fields(Fields),
 }
 
 /// What came with a request.
@@ -158,7 +97,9 @@ impl From<WebMessage> for Refused {
 
 impl Service {
     pub(super) fn new(history: History, options: ServerOptions) -> io::Result<Self> {
-        let ServerOptions { title, version, access, changes, limits, schema, log, .. } = options;
+        let ServerOptions {
+            title, version, access, encryption, changes, limits, schema, log, ..
+        } = options;
         let form_token = if changes { Some(secret()?) } else { None };
         Ok(Self {
             history,
@@ -172,9 +113,15 @@ impl Service {
             arrivals: Arrivals::new(limits.record, limits.arrival),
             adding: Arc::new(Semaphore::new(1)),
             limits,
+            encryption,
             schema,
             log,
         })
+    }
+
+    /// Returns how the address of the site begins.
+    pub(super) fn scheme(&self) -> &'static str {
+        if self.encryption.is_some() { "https" } else { "http" }
     }
 
     /// Finds what most pages need, before anybody asks. If that is not possible now, the first request tries again.
@@ -243,7 +190,8 @@ impl Service {
             Ok(sent) => sent,
             Err(message) => return (name, refuse(&message)),
         };
-        let base = host(&head.headers).map_or(String::new(), |host| format!("http://{host}/"));
+        let base = host(&head.headers)
+            .map_or(String::new(), |host| format!("{}://{host}/", self.scheme()));
         let wanted = Wanted { query: pairs(head.uri.query().unwrap_or_default()), who, base };
         let turns = if target == Target::Upload { &self.adding } else { &self.turns };
         let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
@@ -352,6 +300,12 @@ impl Service {
         let site = self.site(&wanted.who);
         match (target, sent) {
             (Target::Style, _) => Ok(Answer::ok(Kind::Style, web_style())),
+            (Target::Script(place), _) => {
+                let [library, own] = web_scripts();
+                let (kind, text) =
+                    if place == 0 { (Kind::Library, library.1) } else { (Kind::Script, own.1) };
+                Ok(Answer::ok(kind, text.to_owned()))
+            }
             (Target::OpenApi, _) => Ok(Answer::ok(Kind::Json, openapi(&self.version))),
             (Target::Schema(place), _) => {
                 let text = (self.schema)(SCHEMAS[place]).ok_or(WebMessage::NotFound)?;
@@ -400,6 +354,7 @@ impl Service {
                     Target::Series(id) => {
                         let found = queries::series(history, store, id, by, page)?;
                         shown(found, &wish, |document| web_series(document, site))
+                            .map(Answer::with_scripts)
                     }
                     Target::Benchmarks => {
                         let search = wanted.words("search").unwrap_or_default();
@@ -407,9 +362,11 @@ impl Service {
                         let found = queries::benchmarks(history, store, &search, all, page)?;
                         shown(found, &wish, |document| web_benchmarks(document, site))
                     }
-                    Target::Entries => shown(queries::entries(store, page)?, &wish, |document| {
-                        web_entries(document, site)
-                    }),
+                    Target::Entries => {
+                        shown(queries::entries(history, store, page)?, &wish, |document| {
+                            web_entries(document, site)
+                        })
+                    }
                     Target::Entry(id) => {
                         shown(queries::entry(store, id, page)?, &wish, |document| {
                             web_entry(document, site)
@@ -463,6 +420,7 @@ impl Service {
                     }
                     // Answered above.
                     Target::Style
+                    | Target::Script(_)
                     | Target::Icon
                     | Target::OpenApi
                     | Target::Schema(_)
@@ -535,198 +493,4 @@ fn record(
             .map(|page| Answer::ok(Kind::Record, page))
             .map_err(WebMessage::Unreadable),
     })
-}
-
-impl Wanted {
-    fn words(&self, name: &str) -> Option<String> {
-        value(&self.query, name).map(|words| words.chars().take(WORDS).collect())
-    }
-
-    fn page(&self) -> Result<usize, WebMessage> {
-        let Some(text) = value(&self.query, "page") else { return Ok(1) };
-        let page = text.parse().ok().filter(|page| *page > 0);
-        page.ok_or_else(|| WebMessage::BadRequest("`page` must be a number, 1 or more".to_owned()))
-    }
-
-    fn by(&self) -> Result<By, WebMessage> {
-        match value(&self.query, "by") {
-            None | Some("order") => Ok(By::Order),
-            Some("time") => Ok(By::Time),
-            Some(_) => Err(WebMessage::BadRequest("`by` must be order or time".to_owned())),
-        }
-    }
-
-    fn wish(&self, form: Form) -> Result<Wished, WebMessage> {
-        Ok(match (form, value(&self.query, "fields")) {
-            (Form::Page, _) => Wished::Page,
-            (Form::Json, None) => Wished::Document,
-            (Form::Json, Some(fields)) => Wished::Fields(Fields::read(fields)?),
-        })
-    }
-
-    /// Returns what is compared, and which verdicts are listed.
-    fn compared(&self) -> Result<(CompareOf, &'static str), WebMessage> {
-        const SHOWN: [&str; 4] = ["all", "different", "undecided", "same"];
-        let bad = |what: &str| WebMessage::BadRequest(what.to_owned());
-        let of = match value(&self.query, "of") {
-            None => CompareOf::Commits,
-            Some(given) => CompareOf::ALL
-                .into_iter()
-                .find(|of| of.word() == given)
-                .ok_or_else(|| bad("`of` must be commits, branches or machines"))?,
-        };
-        let given = value(&self.query, "show").unwrap_or("all");
-        let show = SHOWN.into_iter().find(|show| *show == given);
-        Ok((of, show.ok_or_else(|| bad("`show` must be all, different, undecided or same"))?))
-    }
-
-    fn state(&self) -> Result<&'static str, WebMessage> {
-        const STATES: [&str; 4] = ["open", "acknowledged", "dismissed", "all"];
-        let given = value(&self.query, "state").unwrap_or("open");
-        STATES.into_iter().find(|state| *state == given).ok_or_else(|| {
-            WebMessage::BadRequest(
-                "`state` must be open, acknowledged, dismissed or all".to_owned(),
-            )
-        })
-    }
-}
-
-impl Target {
-    /// Returns its name among the counters.
-    fn name(self) -> &'static str {
-        match self {
-            Self::Changes => "changes",
-            Self::Series(_) => "series",
-            Self::Benchmarks => "benchmarks",
-            Self::Entries => "entries",
-            Self::Entry(_) => "entry",
-            Self::Record(_) => "record",
-            Self::Compare => "compare",
-            Self::Machines => "machines",
-            Self::Suites => "suites",
-            Self::Decision(_) => "decision",
-            Self::Upload => "upload",
-            Self::OpenApi => "openapi",
-            Self::Schema(_) => "schema",
-            Self::Style => "style",
-            Self::Icon => "icon",
-            Self::Feed => "feed",
-            Self::Badge => "badge",
-            Self::Health => "health",
-            Self::Metrics => "metrics",
-        }
-    }
-}
-
-impl Target {
-    /// Returns what somebody must have the right to; nothing where everybody may ask.
-    fn needs(self) -> Option<Right> {
-        match self {
-            Self::Health => None,
-            Self::Decision(_) => Some(Right::Manage),
-            Self::Upload => Some(Right::Upload),
-            _ => Some(Right::Read),
-        }
-    }
-
-    /// Returns the methods that its address takes.
-    fn methods(self, form: Form) -> &'static str {
-        match self {
-            Self::Decision(_) => "POST",
-            Self::Upload => "GET, HEAD, POST",
-            Self::Entries if form == Form::Json => "GET, HEAD, POST",
-            _ => "GET, HEAD",
-        }
-    }
-}
-
-/// Finds what a path is for. Below `api` there is what has a document.
-fn target(path: &[String], form: Form, method: &Method) -> Option<Target> {
-    let words: Vec<&str> = path.iter().map(String::as_str).collect();
-    let number = |text: &str| {
-        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        text.parse::<i64>().ok().filter(|_| is_plain)
-    };
-    let of_both = |words: &[&str]| match words {
-        ["changes"] => Some(Target::Changes),
-        ["benchmarks"] => Some(Target::Benchmarks),
-        ["entries"] => Some(Target::Entries),
-        ["compare"] => Some(Target::Compare),
-        ["machines"] => Some(Target::Machines),
-        ["suites"] => Some(Target::Suites),
-        ["series", id] => number(id).map(|id| Target::Series(SeriesId(id))),
-        ["entry", id] => number(id).map(|id| Target::Entry(EntryId(id))),
-        ["record", id] => number(id).map(|id| Target::Record(EntryId(id))),
-        _ => None,
-    };
-    match form {
-        Form::Json if words[1..] == ["entries"] && method == Method::POST => Some(Target::Upload),
-        Form::Json => match words[1..] {
-            ["openapi.json"] => Some(Target::OpenApi),
-            ["schema", name] => SCHEMAS.iter().position(|known| *known == name).map(Target::Schema),
-            ref words => of_both(words),
-        },
-        Form::Page => match words[..] {
-            [] | [""] => Some(Target::Changes),
-            ["changes", id] => id.parse().ok().map(Target::Decision),
-            ["style.css"] => Some(Target::Style),
-            ["icon.svg" | "favicon.ico"] => Some(Target::Icon),
-            ["feed.atom"] => Some(Target::Feed),
-            ["badge.svg"] => Some(Target::Badge),
-            ["health"] => Some(Target::Health),
-            ["metrics"] => Some(Target::Metrics),
-            _ => of_both(&words),
-        },
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::openapi::OPERATIONS;
-    use super::*;
-
-    #[test]
-    fn an_address_is_one_thing_or_nothing() {
-        let of = |path: &str| {
-            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
-            let form = if path[0] == "api" { Form::Json } else { Form::Page };
-            target(&path, form, &Method::GET)
-        };
-        assert_eq!(of("/"), Some(Target::Changes));
-        assert_eq!(of("/series/12"), Some(Target::Series(SeriesId(12))));
-        assert_eq!(of("/api/series/12"), Some(Target::Series(SeriesId(12))));
-        assert_eq!(of("/changes/3%40120"), of("/changes/3@120"));
-        assert!(of("/changes/3@120").is_some());
-        // Every address of the description is there, and what is there is described.
-        for one in OPERATIONS {
-            let path = one.path.replace("{id}", "1");
-            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
-            let method = if one.method == "post" { Method::POST } else { Method::GET };
-            let target = target(&path, Form::Json, &method).unwrap();
-            assert_eq!(target.name(), if one.method == "post" { "upload" } else { &path[1] });
-            assert!(SCHEMAS.contains(&one.answer), "{}", one.path);
-        }
-        for name in SCHEMAS {
-            assert!(OPERATIONS.iter().any(|one| one.answer == name), "{name}");
-        }
-        for nothing in [
-            "/api",
-            "/api/",
-            "/api/style.css",
-            "/api/changes/3@120",
-            "/series",
-            "/series/",
-            "/series/-1",
-            "/series/+1",
-            "/series/1e3",
-            "/series/99999999999999999999",
-            "/entry/1/2",
-            "/../etc/passwd",
-            "/record/%2e%2e",
-            "/changes/",
-            "//",
-        ] {
-            assert_eq!(of(nothing), None, "{nothing}");
-        }
-    }
 }

@@ -234,7 +234,7 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
     let server = bench.serve();
     browser.open(&format!("{}series/1", server.url()), 1280, "light");
     let mut reached = Vec::new();
-    for _ in 0..13 {
+    for _ in 0..14 {
         for kind in ["keyDown", "keyUp"] {
             let key =
                 json!({"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9});
@@ -264,4 +264,51 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
     let found: Vec<&str> =
         reached.iter().map(String::as_str).filter(|text| expected.contains(text)).collect();
     assert_eq!(found, expected, "{reached:?}");
+}
+
+/// Presses a key on the element that has the focus.
+fn press(browser: &mut Browser, key: &str) {
+    for kind in ["keyDown", "keyUp"] {
+        browser.order("Input.dispatchKeyEvent", &json!({"type": kind, "key": key}));
+    }
+}
+
+#[test]
+fn a_history_is_enlarged_where_scripts_run_and_complete_where_they_do_not() {
+    let mut browser = match Browser::start() {
+        Ok(browser) => browser,
+        Err(why) => return skipped(&why),
+    };
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    for (path, scheme) in
+        [("series/1", "light"), ("series/1?by=time", "dark"), ("series/2", "light")]
+    {
+        browser.open(&format!("{}{path}", server.url()), 1280, scheme);
+        // Something is drawn that is not all the same.
+        let colours = browser.ask(
+            "(() => { const one = document.querySelector('#zoom canvas'); \
+             const bytes = one.getContext('2d').getImageData(0, 0, one.width, one.height).data; \
+             return new Set(new Uint32Array(bytes.buffer)).size; })()",
+        );
+        assert!(colours.as_u64().is_some_and(|colours| colours > 3), "{path}: {colours}");
+        assert_eq!(browser.errors, Vec::<String>::new(), "{path}");
+    }
+    browser.open(&format!("{}series/1", server.url()), 390, "light");
+    browser.ask("document.querySelector('#zoom figure').focus()");
+    let said = "document.querySelector('#zoom [aria-live]').textContent";
+    press(&mut browser, "Home");
+    assert!(browser.ask(said).as_str().unwrap().starts_with("point 1,"), "the first point");
+    for key in ["ArrowRight", "+", "-", "0"] {
+        press(&mut browser, key);
+    }
+    assert!(browser.ask(said).as_str().unwrap().starts_with("point 2,"), "the second point");
+    assert_eq!(browser.errors, Vec::<String>::new());
+    press(&mut browser, "Enter");
+    while browser.next()["method"] != "Page.loadEventFired" {}
+    assert!(browser.ask("location.pathname").as_str().unwrap().ends_with("/entry/2"));
+    browser.order("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
+    browser.open(&format!("{}series/1", server.url()), 1280, "light");
+    let shown = browser.ask("document.querySelector('#zoom').offsetHeight");
+    assert_eq!((shown, &browser.errors), (json!(0), &Vec::new()));
 }

@@ -2,6 +2,7 @@
 
 mod browser;
 mod decisions;
+mod encrypted;
 mod hostile;
 mod overviews;
 mod pages;

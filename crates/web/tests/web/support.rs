@@ -12,7 +12,7 @@ use becalm_series::{
     Access as StoreAccess, ChangeTerms, EntryFilter, HistoryLocation, NewEntry, NewPoint, Origin,
     Right, Store, Token, open,
 };
-use becalm_web::{Access, History, Limits, NewToken, Server, ServerOptions};
+use becalm_web::{Access, CommitsOf, Encryption, History, Limits, NewToken, Server, ServerOptions};
 
 /// A history in a folder of its own.
 pub(crate) struct Bench {
@@ -51,8 +51,21 @@ impl Bench {
         open(&self.place(), StoreAccess::Write).unwrap()
     }
 
+    /// A server of which entries count that are of these commits.
+    pub(crate) fn serve_counting(&self, commits: CommitsOf) -> Server {
+        let history = History::new(self.place(), ChangeTerms::default(), record_page, commits);
+        Server::start(history, self.options(None, true, Limits::default())).unwrap()
+    }
+
+    /// A server whose connections are encrypted.
+    pub(crate) fn serve_encrypted(&self, encryption: Encryption, limits: Limits) -> Server {
+        let options =
+            ServerOptions { encryption: Some(encryption), ..self.options(None, true, limits) };
+        Server::start(self.history(), options).unwrap()
+    }
+
     pub(crate) fn history(&self) -> History {
-        History::new(self.place(), ChangeTerms::default(), record_page)
+        History::new(self.place(), ChangeTerms::default(), record_page, Box::new(|_| None))
     }
 
     pub(crate) fn serve(&self) -> Server {
@@ -69,19 +82,23 @@ impl Bench {
         changes: bool,
         limits: Limits,
     ) -> Server {
+        Server::start(self.history(), self.options(token, changes, limits)).unwrap()
+    }
+
+    fn options(&self, token: Option<&str>, changes: bool, limits: Limits) -> ServerOptions {
         let at = "127.0.0.1:0".parse().unwrap();
         let of_history = self.store().tokens().unwrap();
-        let options = ServerOptions {
+        ServerOptions {
             at,
             title: HOSTILE.to_owned(),
             version: "1.0".to_owned(),
             access: Access::new(at, token, &of_history, Vec::new()).unwrap(),
+            encryption: None,
             changes,
             limits,
             schema: |name| becalm_model::wire::json_schema(name).map(|schema| schema.to_string()),
             log: None,
-        };
-        Server::start(self.history(), options).unwrap()
+        }
     }
 
     /// Makes a token that permits this, and returns the line of a head that gives it.
@@ -157,6 +174,21 @@ impl Reply {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
+}
+
+/// Returns a page without the scripts of the site and the data for them: these are all that it may have.
+pub(crate) fn without_own_scripts(page: &str) -> String {
+    let mut out = page.to_owned();
+    for (name, _) in becalm_report::web::web_scripts() {
+        out = out.replace(&format!("<script src=\"../{name}\" defer></script>\n"), "");
+    }
+    let data = "<script type=\"application/json\" id=\"whole\">";
+    if let Some((before, after)) = out.clone().split_once(data) {
+        let (text, after) = after.split_once("</script>").expect("it ends");
+        serde_json::from_str::<serde_json::Value>(text).expect("it is JSON");
+        out = format!("{before}{after}");
+    }
+    out
 }
 
 /// Sends bytes and reads until the server closes the connection; `None` if it says nothing.

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use becalm_model::history::{AtCommit, Commit, EntryId};
 use becalm_model::{GateNote, Note};
 use becalm_series::{
-    BranchCommits, Checkout, EntryFilter, EntryTerms, NewEntry, Place, Store, new_entry,
+    BranchCommits, Checkout, Counting, EntryFilter, EntryTerms, NewEntry, Place, Placed, Store,
+    Uncounted, new_entry,
 };
 use becalm_session::{Lineage, Repository};
 
@@ -99,7 +100,9 @@ impl Home {
         };
         let Lineage { first_parents, all } = &lineage;
         let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
-        Ok(BranchCommits { first_parents, all }.off_branch(&store.entries(&filter)?))
+        let entries = store.entries(&filter)?;
+        let placed: Vec<Placed<'_>> = entries.iter().map(Placed::from).collect();
+        Ok(BranchCommits { first_parents, all }.off_branch(&placed))
     }
 
     /// Returns the entries of a branch that do not count, and the note about them.
@@ -109,22 +112,21 @@ impl Home {
         branch: &str,
         counted: &CountedFlags,
     ) -> Result<(HashSet<EntryId>, Option<Note>), CommandError> {
-        let mut off = self.off_branch(store, branch)?;
-        off.retain(|(_, place)| *place == Place::Lost || !counted.side_branches);
-        let lost = off.iter().filter(|(_, place)| *place == Place::Lost).count();
-        let merged = off.len() - lost;
-        let mut left_out: HashSet<EntryId> = off.into_iter().map(|(entry, _)| entry).collect();
-        let mut changed = 0;
-        if !counted.changed_trees {
-            let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
-            for entry in store.entries(&filter)?.iter().filter(|entry| entry.dirty) {
-                changed += usize::from(left_out.insert(entry.id));
-            }
-        }
+        let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
+        let entries = store.entries(&filter)?;
+        let placed: Vec<Placed<'_>> = entries.iter().map(Placed::from).collect();
+        let lineage = self.repository.as_ref().and_then(|git| git.lineage(branch));
+        let commits = lineage
+            .as_ref()
+            .map(|Lineage { first_parents, all }| BranchCommits { first_parents, all });
+        let &CountedFlags { side_branches, changed_trees } = counted;
+        let counting = Counting { side_branches, changed_trees };
+        let Uncounted { entries, lost, merged, changed } =
+            Uncounted::among(&placed, commits, counting);
         let branch = branch.to_owned();
         let note = GateNote::OffBranch { branch, lost, merged, changed }.into();
-        let note = Some(note).filter(|_| !left_out.is_empty());
-        Ok((left_out, note))
+        let note = Some(note).filter(|_| !entries.is_empty());
+        Ok((entries, note))
     }
 
     fn find(&self, name: &str) -> Option<Commit> {

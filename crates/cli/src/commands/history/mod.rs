@@ -25,10 +25,10 @@ use crate::ui::Ui;
 
 pub(crate) use files::{Content, content, measurements};
 pub(crate) use home::{CountedFlags, Home, Records};
-pub(crate) use pages::{record_page, title};
+pub(crate) use pages::{commits, record_page, title};
 pub(crate) use settings::Settings;
 pub(crate) use store::StoreFlags;
-pub(crate) use token::read_token;
+pub(crate) use token::{read_token, warn_if_readable};
 pub(crate) use when::{Age, moment, now};
 
 /// Keep results over time, and look at them

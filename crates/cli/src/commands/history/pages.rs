@@ -1,7 +1,8 @@
 //! What the pages of a history need, served or published.
 
 use becalm_model::wire::read_document;
-use becalm_session::{Repository, disturbed_runs};
+use becalm_session::{Lineage, Repository, disturbed_runs};
+use becalm_web::{Commits, CommitsOf};
 
 use crate::error::CommandError;
 use crate::measuring::with_traced_notes;
@@ -21,4 +22,14 @@ pub(crate) fn title(asked: Option<&str>) -> Result<String, CommandError> {
     let repository = Repository::find()?;
     let name = repository.as_ref().and_then(|one| one.top().file_name());
     Ok(name.map_or("history".to_owned(), |name| name.to_string_lossy().into_owned()))
+}
+
+/// Returns what finds the commits of branches, in the repository around becalm: entries that are not of these do not count,
+/// as in `becalm changes`.
+pub(crate) fn commits() -> Result<CommitsOf, CommandError> {
+    let repository = Repository::find()?;
+    Ok(Box::new(move |branch| {
+        let Lineage { first_parents, all } = repository.as_ref()?.lineage(branch)?;
+        Some(Commits { first_parents, all })
+    }))
 }

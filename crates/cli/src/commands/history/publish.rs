@@ -8,7 +8,7 @@ use becalm_session::files;
 use becalm_web::{History, PublishError, publish};
 use clap::builder::NonEmptyStringValueParser;
 
-use super::pages::{record_page, title};
+use super::pages::{commits, record_page, title};
 use super::{Settings, StoreFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -36,7 +36,12 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
     args.store.open_for_reading(&settings)?;
-    let history = History::new(args.store.place(&settings)?, settings.change_terms(), record_page);
+    let history = History::new(
+        args.store.place(&settings)?,
+        settings.change_terms(),
+        record_page,
+        commits()?,
+    );
     // A name alone has no folder above it to be looked at.
     let top = PathBuf::from(".").join(&args.folder);
     for folder in ["", "series", "entry", "record"] {

@@ -141,15 +141,18 @@ fn revoke(args: &RevokeArgs, settings: &Settings, ui: &Ui) -> Result<Exit, Comma
     Ok(Exit::Done)
 }
 
+/// Warns if other users can read a file with a secret.
+pub(crate) fn warn_if_readable(path: &Path, what: &str, ui: &Ui) {
+    let mode = path.metadata().map_or(0, |facts| facts.permissions().mode());
+    if mode & 0o077 != 0 {
+        let path = path.display();
+        ui.warn(format!("{path}: other users may read {what}; `chmod 600` prevents that"));
+    }
+}
+
 /// Reads a token from its file, and warns if others can.
 pub(crate) fn read_token(path: &Path, ui: &Ui) -> Result<String, CommandError> {
     let text = read_text(path)?;
-    let mode = path.metadata().map_or(0, |facts| facts.permissions().mode());
-    if mode & 0o077 != 0 {
-        ui.warn(format!(
-            "{}: other users may read the token; `chmod 600` prevents that",
-            path.display()
-        ));
-    }
+    warn_if_readable(path, "the token", ui);
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }

@@ -1,0 +1,104 @@
+// The history of a series, to be enlarged: drawn of the points that the page has in itself. Without this script the page has
+// the same as pictures and tables.
+"use strict";
+(() => {
+  const place = document.getElementById("zoom");
+  const given = document.getElementById("whole");
+  if (!place || !given || typeof uPlot !== "function") return;
+  const { index, entry, time, value, changes, levels, unit, factor, byTime, to } = JSON.parse(given.textContent);
+  if (value.length < 2) return;
+  const said = place.querySelector("[aria-live]");
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const x = byTime ? time : index.map((at) => at + 1);
+  const y = value.map((one) => one * factor);
+  // The level of each point: levels are named by places among all points.
+  const level = index.map((at) => {
+    const of = levels.find(([first, last]) => first <= at && at <= last);
+    return of ? of[2] * factor : null;
+  });
+  const digits = (number) => Number(number.toPrecision(6)).toString();
+  const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
+  const words = (at) => `point ${index[at] + 1}, ${day(time[at])}: ${digits(y[at])} ${unit}`;
+  const open = (at) => { location.href = to.replace("#", entry[at]); };
+  const steps = (chart) => {
+    const { ctx, bbox } = chart;
+    ctx.save();
+    ctx.strokeStyle = colour("--text");
+    ctx.setLineDash([4, 4]);
+    for (const at of changes) {
+      const near = index.findIndex((one) => one >= at);
+      if (near < 0) continue;
+      const left = chart.valToPos(x[near], "x", true);
+      if (left < bbox.left || left > bbox.left + bbox.width) continue;
+      ctx.beginPath();
+      ctx.moveTo(left, bbox.top);
+      ctx.lineTo(left, bbox.top + bbox.height);
+      ctx.stroke();
+    }
+    ctx.restore();
+  };
+  let chart = null;
+  const draw = () => {
+    const shown = chart && [chart.scales.x.min, chart.scales.x.max];
+    if (chart) chart.destroy();
+    const axis = { stroke: colour("--text"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
+    chart = new uPlot({
+      width: Math.max(280, place.clientWidth),
+      height: 300,
+      legend: { show: false },
+      scales: { x: { time: byTime } },
+      cursor: { drag: { x: true, y: false }, focus: { prox: 30 } },
+      axes: [{ ...axis }, { ...axis, size: 72 }],
+      series: [
+        {},
+        { stroke: colour("--s0"), paths: () => null, points: { show: true, size: 5, fill: colour("--s0") } },
+        { stroke: colour("--text"), width: 1.6, points: { show: false } },
+      ],
+      hooks: {
+        drawSeries: [(chart, series) => { if (series === 2) steps(chart); }],
+        setCursor: [(chart) => { if (chart.cursor.idx != null) said.textContent = words(chart.cursor.idx); }],
+      },
+    }, [x, y, level], place.querySelector("figure"));
+    if (shown) chart.setScale("x", { min: shown[0], max: shown[1] });
+    let down = 0;
+    chart.over.addEventListener("mousedown", (event) => { down = event.clientX; });
+    chart.over.addEventListener("click", (event) => {
+      if (Math.abs(event.clientX - down) < 3 && chart.cursor.idx != null) open(chart.cursor.idx);
+    });
+  };
+  place.hidden = false;
+  draw();
+  new ResizeObserver(() => {
+    const width = Math.max(280, place.clientWidth);
+    if (width !== chart.width) chart.setSize({ width, height: 300 });
+  }).observe(place);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
+  // By keyboard: one point further, nearer, further away, all of it, and the record of the point.
+  let at = value.length - 1;
+  const enlarge = (by) => {
+    const { min, max } = chart.scales.x;
+    const half = ((max - min) * by) / 2;
+    chart.setScale("x", { min: x[at] - half, max: x[at] + half });
+  };
+  const all = () => chart.setScale("x", { min: x[0], max: x[x.length - 1] });
+  const show = (next) => {
+    at = Math.min(value.length - 1, Math.max(0, next));
+    chart.setCursor({ left: chart.valToPos(x[at], "x"), top: chart.valToPos(y[at], "y") });
+    said.textContent = words(at);
+  };
+  const keys = {
+    ArrowLeft: () => show(at - 1),
+    ArrowRight: () => show(at + 1),
+    Home: () => show(0),
+    End: () => show(value.length - 1),
+    "+": () => enlarge(0.5),
+    "-": () => enlarge(2),
+    0: all,
+    Enter: () => open(at),
+  };
+  place.querySelector("figure").addEventListener("keydown", (event) => {
+    if (!keys[event.key] || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+})();

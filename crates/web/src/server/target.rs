@@ -1,0 +1,199 @@
+//! Which address is what, who may ask for it, and how.
+
+use becalm_model::history::{ChangeId, EntryId, SeriesId};
+use becalm_report::web::web_scripts;
+use becalm_series::Right;
+use http::Method;
+
+/// Documents of the interface for programs.
+pub(super) const SCHEMAS: [&str; 10] = [
+    "record",
+    "web-benchmarks",
+    "web-changes",
+    "web-compare",
+    "web-entries",
+    "web-entry",
+    "web-machines",
+    "web-series",
+    "web-suites",
+    "web-upload",
+];
+
+/// What a request is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Target {
+    Changes,
+    Series(SeriesId),
+    Benchmarks,
+    Entries,
+    Entry(EntryId),
+    Record(EntryId),
+    Compare,
+    Machines,
+    Suites,
+    Decision(ChangeId),
+    Upload,
+    OpenApi,
+    /// Which of [`SCHEMAS`].
+    Schema(usize),
+    Style,
+    /// Which of the scripts of the site.
+    Script(usize),
+    Icon,
+    Feed,
+    Badge,
+    Health,
+    Metrics,
+}
+
+/// In which form something is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Page,
+    Json,
+}
+
+impl Target {
+    /// Returns its name among the counters.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Changes => "changes",
+            Self::Series(_) => "series",
+            Self::Benchmarks => "benchmarks",
+            Self::Entries => "entries",
+            Self::Entry(_) => "entry",
+            Self::Record(_) => "record",
+            Self::Compare => "compare",
+            Self::Machines => "machines",
+            Self::Suites => "suites",
+            Self::Decision(_) => "decision",
+            Self::Upload => "upload",
+            Self::OpenApi => "openapi",
+            Self::Schema(_) => "schema",
+            Self::Style => "style",
+            Self::Script(_) => "script",
+            Self::Icon => "icon",
+            Self::Feed => "feed",
+            Self::Badge => "badge",
+            Self::Health => "health",
+            Self::Metrics => "metrics",
+        }
+    }
+}
+
+impl Target {
+    /// Returns what somebody must have the right to; nothing where everybody may ask.
+    pub(super) fn needs(self) -> Option<Right> {
+        match self {
+            Self::Health => None,
+            Self::Decision(_) => Some(Right::Manage),
+            Self::Upload => Some(Right::Upload),
+            _ => Some(Right::Read),
+        }
+    }
+
+    /// Returns the methods that its address takes.
+    pub(super) fn methods(self, form: Form) -> &'static str {
+        match self {
+            Self::Decision(_) => "POST",
+            Self::Upload => "GET, HEAD, POST",
+            Self::Entries if form == Form::Json => "GET, HEAD, POST",
+            _ => "GET, HEAD",
+        }
+    }
+}
+
+/// Finds what a path is for. Below `api` there is what has a document.
+pub(super) fn target(path: &[String], form: Form, method: &Method) -> Option<Target> {
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    let number = |text: &str| {
+        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<i64>().ok().filter(|_| is_plain)
+    };
+    let of_both = |words: &[&str]| match words {
+        ["changes"] => Some(Target::Changes),
+        ["benchmarks"] => Some(Target::Benchmarks),
+        ["entries"] => Some(Target::Entries),
+        ["compare"] => Some(Target::Compare),
+        ["machines"] => Some(Target::Machines),
+        ["suites"] => Some(Target::Suites),
+        ["series", id] => number(id).map(|id| Target::Series(SeriesId(id))),
+        ["entry", id] => number(id).map(|id| Target::Entry(EntryId(id))),
+        ["record", id] => number(id).map(|id| Target::Record(EntryId(id))),
+        _ => None,
+    };
+    match form {
+        Form::Json if words[1..] == ["entries"] && method == Method::POST => Some(Target::Upload),
+        Form::Json => match words[1..] {
+            ["openapi.json"] => Some(Target::OpenApi),
+            ["schema", name] => SCHEMAS.iter().position(|known| *known == name).map(Target::Schema),
+            ref words => of_both(words),
+        },
+        Form::Page => match words[..] {
+            [] | [""] => Some(Target::Changes),
+            ["changes", id] => id.parse().ok().map(Target::Decision),
+            ["style.css"] => Some(Target::Style),
+            [name] if name.ends_with(".js") => {
+                web_scripts().iter().position(|(known, _)| known == name).map(Target::Script)
+            }
+            ["icon.svg" | "favicon.ico"] => Some(Target::Icon),
+            ["feed.atom"] => Some(Target::Feed),
+            ["badge.svg"] => Some(Target::Badge),
+            ["health"] => Some(Target::Health),
+            ["metrics"] => Some(Target::Metrics),
+            _ => of_both(&words),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::openapi::OPERATIONS;
+    use super::super::query::plain;
+    use super::*;
+
+    #[test]
+    fn an_address_is_one_thing_or_nothing() {
+        let of = |path: &str| {
+            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
+            let form = if path[0] == "api" { Form::Json } else { Form::Page };
+            target(&path, form, &Method::GET)
+        };
+        assert_eq!(of("/"), Some(Target::Changes));
+        assert_eq!(of("/series/12"), Some(Target::Series(SeriesId(12))));
+        assert_eq!(of("/api/series/12"), Some(Target::Series(SeriesId(12))));
+        assert_eq!(of("/changes/3%40120"), of("/changes/3@120"));
+        assert!(of("/changes/3@120").is_some());
+        // Every address of the description is there, and what is there is described.
+        for one in OPERATIONS {
+            let path = one.path.replace("{id}", "1");
+            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
+            let method = if one.method == "post" { Method::POST } else { Method::GET };
+            let target = target(&path, Form::Json, &method).unwrap();
+            assert_eq!(target.name(), if one.method == "post" { "upload" } else { &path[1] });
+            assert!(SCHEMAS.contains(&one.answer), "{}", one.path);
+        }
+        for name in SCHEMAS {
+            assert!(OPERATIONS.iter().any(|one| one.answer == name), "{name}");
+        }
+        for nothing in [
+            "/api",
+            "/api/",
+            "/api/style.css",
+            "/api/changes/3@120",
+            "/series",
+            "/series/",
+            "/series/-1",
+            "/series/+1",
+            "/series/1e3",
+            "/series/99999999999999999999",
+            "/entry/1/2",
+            "/../etc/passwd",
+            "/record/%2e%2e",
+            "/changes/",
+            "//",
+        ] {
+            assert_eq!(of(nothing), None, "{nothing}");
+        }
+    }
+}
