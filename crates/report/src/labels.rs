@@ -37,6 +37,16 @@ impl Labels {
         }
     }
 
+    /// Names the subjects of one of several files: a single one by its file.
+    pub(crate) fn in_file(file: &str, subjects: &[Subject]) -> Self {
+        if subjects.len() == 1 {
+            return Self { labels: vec![file.to_owned()], needs_legend: true };
+        }
+        let own = Self::of(subjects);
+        let labels = own.labels.iter().map(|label| format!("{file}: {label}")).collect();
+        Self { labels, ..own }
+    }
+
     /// Returns the label of the subject at `index`.
     pub(crate) fn get(&self, index: usize) -> &str {
         self.labels.get(index).map_or("?", String::as_str)

@@ -20,6 +20,7 @@ mod comparison;
 mod comparison_brief;
 mod comparison_table;
 mod conditions;
+mod curves;
 mod detail;
 mod diff;
 mod distinct;
@@ -54,6 +55,7 @@ mod progress;
 mod prose;
 mod quantity;
 mod remarks;
+mod samples;
 mod saved;
 mod scan;
 mod sentence;
@@ -72,6 +74,7 @@ mod svg;
 mod table;
 mod timeit;
 mod topology;
+mod trails;
 pub mod web;
 mod width;
 
@@ -107,9 +110,10 @@ pub use noise::{
     trace_report_markdown, trace_text, trace_texts, watch_html, watch_markdown, watch_text,
 };
 pub use notes::{WORDS, interruption, limit as limit_sentence, sentence as note_sentence};
+pub use pictures::Kind as PictureKind;
 pub use plan::{Planned, plan_text};
 pub use plan_comparison::{PlannedComparison, plan_comparison_text};
-pub use plot::{plot_png, plot_svg, plot_text};
+pub use plot::{Plotted, plot_png, plot_svg, plot_text, samples_text};
 pub use png::TooLarge;
 pub use progress::{Goal, Progress, progress_line};
 pub use prose::{folded, refilled};

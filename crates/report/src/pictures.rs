@@ -11,6 +11,7 @@ use crate::labels::Labels;
 use crate::paired;
 use crate::quantity::percent;
 use crate::remarks;
+use crate::samples::{Named, Row, Samples};
 use crate::scan::{self, Scan};
 use crate::shown;
 use crate::svg::{self, Svg};
@@ -37,37 +38,195 @@ impl Picture {
     }
 }
 
-/// Returns every picture of these metrics that the record has values for.
-pub(crate) fn of(
-    record: &Record,
-    labels: &Labels,
-    disturbed: &[DisturbedRun],
-    metrics: &[usize],
-) -> Vec<Picture> {
+/// A kind of picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Medians against the number by which subjects differ.
+    Parameter,
+    /// Every run as a dot.
+    Dots,
+    /// The ratio in each round.
+    Differences,
+    /// Runs in time order.
+    Order,
+    /// Histograms in the same bins.
+    Histogram,
+    /// The share of the runs up to each value.
+    Ecdf,
+    /// Low histograms below each other, with every run as a line.
+    Ridges,
+    /// Values by percentile, the tail as wide as the middle.
+    Spectrum,
+    /// Box plots in violins.
+    Violin,
+    /// Iterations inside the processes.
+    Iterations,
+}
+
+impl Kind {
+    /// What a page shows and a file has if nobody asks for anything else.
+    pub const USUAL: [Self; 6] = [
+        Self::Parameter,
+        Self::Dots,
+        Self::Differences,
+        Self::Order,
+        Self::Histogram,
+        Self::Iterations,
+    ];
+
+    /// Further views of what the others show, folded on a page.
+    pub(crate) const FURTHER: [Self; 4] = [Self::Ecdf, Self::Ridges, Self::Spectrum, Self::Violin];
+
+    /// Says whether samples of several records are in one picture of this kind.
+    pub(crate) fn is_of_samples(self) -> bool {
+        match self {
+            Self::Dots
+            | Self::Histogram
+            | Self::Ecdf
+            | Self::Ridges
+            | Self::Spectrum
+            | Self::Violin => true,
+            Self::Parameter | Self::Differences | Self::Order | Self::Iterations => false,
+        }
+    }
+}
+
+/// A record with what its pictures need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Drawn<'a> {
+    pub(crate) record: &'a Record,
+    pub(crate) labels: &'a Labels,
+    pub(crate) disturbed: &'a [DisturbedRun],
+}
+
+/// Returns the pictures of these kinds and metrics that the record has values for.
+pub(crate) fn of(drawn: Drawn<'_>, metrics: &[usize], kinds: &[Kind]) -> Vec<Picture> {
+    let one = |kind: &Kind| of_kind(drawn, metrics, *kind);
+    kinds.iter().flat_map(one).collect()
+}
+
+fn of_kind(drawn: Drawn<'_>, metrics: &[usize], kind: Kind) -> Vec<Picture> {
+    let Drawn { record, labels, disturbed } = drawn;
     let each = |of: &dyn Fn(usize) -> Option<Picture>| -> Vec<Picture> {
         metrics.iter().filter_map(|&metric| of(metric)).collect()
     };
-    let scanned = scan::of(record);
-    let mut all: Vec<Picture> = (scanned.iter())
-        .flat_map(|scanned| each(&|metric| against(record, labels, scanned, metric)))
-        .collect();
-    all.extend(each(&|metric| strip(record, labels, metric)));
-    all.extend(differences(record, labels, disturbed, metrics));
-    all.extend(each(&|metric| sequence(record, labels, disturbed, metric)));
-    all.extend(each(&|metric| histogram(record, labels, metric)));
-    all.extend(iterations(record, labels));
-    all
+    match kind {
+        Kind::Parameter => {
+            let scanned = scan::of(record);
+            let all = scanned.iter();
+            all.flat_map(|scanned| each(&|metric| against(record, labels, scanned, metric)))
+                .collect()
+        }
+        Kind::Differences => differences(record, labels, disturbed, metrics),
+        Kind::Order => each(&|metric| sequence(record, labels, disturbed, metric)),
+        Kind::Iterations => iterations(record, labels),
+        kind => each(&|metric| of_samples(kind, &Samples::of(record, labels, metric)?, metric)),
+    }
 }
 
-/// Returns box plots in violins, for whoever looks for them: every run is on the other pictures, and a box hides modes.
-pub(crate) fn violins(record: &Record, labels: &Labels, metrics: &[usize]) -> Vec<Picture> {
-    let caption = "Quartiles and median; whiskers to the farthest value within one and a half times the distance \
-                   between the quartiles. The outline is a smooth density.";
-    let one = |&metric: &usize| {
-        let drawing = svg::violins(record, labels, metric, &format!("violin-{metric}"))?;
-        Some(Picture { section: "Box plots and violins", drawing, caption: caption.to_owned() })
+/// Returns the pictures of these kinds for several records with the names of their files: samples of one metric in one
+/// picture, and everything else for one record after the other.
+pub(crate) fn of_several(
+    files: &[(&str, Drawn<'_>)],
+    metric: Option<&str>,
+    kinds: &[Kind],
+) -> Vec<Picture> {
+    let mut from = 0;
+    let mut named: Vec<Named<'_>> = Vec::new();
+    for (_, Drawn { record, labels, .. }) in files {
+        named.push(Named { record, labels, from });
+        from += record.subjects.len();
+    }
+    let samples = Samples::of_all(&named, metric);
+    let of_each = |kind: &Kind| -> Vec<Picture> {
+        if kind.is_of_samples() {
+            let all = samples.iter().enumerate();
+            return all.filter_map(|(n, samples)| of_samples(*kind, samples, n)).collect();
+        }
+        let of_file = |(n, (name, drawn)): (usize, &(&str, Drawn<'_>))| {
+            let metrics = shown::plotted_metrics(drawn.record, metric);
+            let mut all = of_kind(*drawn, &metrics, *kind);
+            for picture in &mut all {
+                picture.drawing.id = format!("file{n}-{}", picture.drawing.id);
+                picture.caption = format!("{name}: {}", picture.caption);
+            }
+            all
+        };
+        files.iter().enumerate().flat_map(of_file).collect()
     };
-    metrics.iter().filter_map(one).collect()
+    kinds.iter().flat_map(of_each).collect()
+}
+
+/// Draws samples over one axis.
+fn of_samples(kind: Kind, samples: &Samples, n: usize) -> Option<Picture> {
+    let id = |name: &str| format!("{name}-{n}");
+    let picture = |section, drawing, caption: &str| {
+        Some(Picture { section, drawing, caption: caption.to_owned() })
+    };
+    match kind {
+        Kind::Dots => {
+            let drawing = svg::strip(samples, &id("strip"))?;
+            let below = if drawing.count_of("interval") > 0 {
+                "The bar below the dots is the median with its interval."
+            } else {
+                "The bar below the dots is the median."
+            };
+            picture(EVERY_RUN, drawing, &format!("One dot per run. {below}"))
+        }
+        Kind::Histogram => picture(
+            "Distribution",
+            svg::histograms(samples, &id("histogram"))?,
+            "How often each value came up, per subject, in the same bins; the axis on the left counts runs.",
+        ),
+        Kind::Ecdf => {
+            let drawing = svg::ecdf(samples, &id("ecdf"))?;
+            let mut caption = "The share of the runs that do not exceed a value: where a curve is further left, values are \
+                               smaller; where it is steep, many are alike. "
+                .to_owned();
+            let is_small = |row: &Row| row.sample.len() < svg::FEW_RUNS;
+            caption.push_str(match samples.rows.iter().filter(|row| is_small(row)).count() {
+                0 => "Marks are at 10, 25, 50, 75 and 90 %.",
+                n if n == samples.rows.len() => "Marks are at 50 %.",
+                _ => "Marks are at 10, 25, 50, 75 and 90 %, with few runs at 50 % alone.",
+            });
+            caption.push_str(&bounds(&drawing, "further right"));
+            picture("Cumulative distribution", drawing, &caption)
+        }
+        Kind::Ridges => picture(
+            "Ridges",
+            svg::ridges(samples, &id("ridges"))?,
+            "A histogram of each in the same bins, as high as its own fullest bin. Below it every run is a line; the thick \
+             line is the median.",
+        ),
+        Kind::Spectrum => {
+            let drawing = svg::spectrum(samples, &id("spectrum"))?;
+            let mut caption = "Values by percentile. Each nine to the right is a tenth of the runs of the one before; each \
+                               curve ends at the largest of its runs, beyond which they show nothing."
+                .to_owned();
+            if drawing.count_of("decade") > 0 {
+                caption.push_str(" Equal distances upwards are equal ratios.");
+            }
+            caption.push_str(&bounds(&drawing, "above"));
+            picture("Percentiles", drawing, &caption)
+        }
+        Kind::Violin => picture(
+            "Box plots and violins",
+            svg::violins(samples, &id("violin"))?,
+            "Quartiles and median; whiskers to the farthest value within one and a half times the distance between the \
+             quartiles. The outline is a smooth density.",
+        ),
+        Kind::Parameter | Kind::Differences | Kind::Order | Kind::Iterations => None,
+    }
+}
+
+/// Says what the dashed part of a curve is, if there is one.
+fn bounds(drawing: &Svg, beyond: &str) -> String {
+    match drawing.count_of("at-least") {
+        0 => String::new(),
+        _ => {
+            format!(" Where a curve is dashed, runs were cut off: the truth is there or {beyond}.")
+        }
+    }
 }
 
 /// Draws what subjects take against the number by which they differ.
@@ -85,17 +244,6 @@ fn against(record: &Record, labels: &Labels, scanned: &Scan, metric: usize) -> O
         _ => " Equal distances on an axis without even steps are equal ratios.",
     });
     Some(Picture { section: "Against the parameter", drawing, caption })
-}
-
-fn strip(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {
-    let drawing = svg::strip(record, labels, metric, &format!("strip-{metric}"))?;
-    let below = if drawing.count_of("interval") > 0 {
-        "The bar below the dots is the median with its interval."
-    } else {
-        "The bar below the dots is the median."
-    };
-    let caption = format!("One dot per run. {below}");
-    Some(Picture { section: EVERY_RUN, drawing, caption })
 }
 
 fn differences(
@@ -209,11 +357,4 @@ fn iterations_caption(
         let _ = write!(caption, " {}", more_not_drawn(others, "run"));
     }
     caption
-}
-
-fn histogram(record: &Record, labels: &Labels, metric: usize) -> Option<Picture> {
-    let drawing = svg::histogram(record, labels, metric, &format!("histogram-{metric}"))?;
-    let caption = "How often each value came up, per subject; the axis on the left counts runs.";
-    let caption = caption.to_owned();
-    Some(Picture { section: "Distribution", drawing, caption })
 }

@@ -5,11 +5,15 @@ use becalm_model::{Metric, Record};
 use becalm_stats::{Histogram, Sample};
 
 use crate::axis::Axis;
+use crate::samples::common_bins;
 use crate::shown;
 
 /// How many times as wide as the widest sample all together may be. Beyond that each would be a line in the picture of
 /// the others.
 const WIDEST: f64 = 10.0;
+
+/// Bins of histograms that share them, at least.
+const LEAST_BINS: usize = 5;
 
 /// The axis of each metric that has one for all samples.
 #[derive(Debug, Default)]
@@ -21,8 +25,7 @@ pub struct SharedAxes {
 #[derive(Debug)]
 pub(crate) struct Scope {
     pub(crate) axis: Axis,
-    /// All values on the axis.
-    all: Sample,
+    samples: Vec<Sample>,
 }
 
 impl SharedAxes {
@@ -54,7 +57,9 @@ impl SharedAxes {
 impl Scope {
     /// Counts the values of one sample in the bins of all.
     pub(crate) fn histogram(&self, sample: &Sample, max_bins: usize) -> Histogram {
-        Histogram::of(&self.all, max_bins).of_others(sample.values())
+        let samples: Vec<&Sample> = self.samples.iter().collect();
+        let n_bins = common_bins(&samples, &self.axis, LEAST_BINS, max_bins);
+        Histogram::between((self.axis.low, self.axis.high), n_bins, sample.values())
     }
 }
 
@@ -70,10 +75,8 @@ fn scope(samples: &[Sample]) -> Option<Scope> {
     let axis = Axis::without_far_values(&values)?;
     let own = values.iter().filter_map(|values| Axis::without_far_values(&[values]));
     let widest = own.map(|own| own.high - own.low).fold(0.0, f64::max);
-    let is_inside = |value: &f64| (axis.low..=axis.high).contains(value);
-    let all = values.concat().into_iter().filter(is_inside).collect();
     let is_near = axis.high - axis.low <= WIDEST * widest;
-    Some(Scope { axis, all: Sample::new(all).ok()? }).filter(|_| is_near)
+    is_near.then(|| Scope { axis, samples: samples.to_vec() })
 }
 
 #[cfg(test)]

@@ -99,7 +99,8 @@ pub(crate) fn strips(
     out
 }
 
-fn densities(values: &[f64], axis: &Axis, width: usize) -> Vec<usize> {
+/// Counts the values in each of so many cells of an axis.
+pub(crate) fn densities(values: &[f64], axis: &Axis, width: usize) -> Vec<usize> {
     let mut cells = vec![0; width];
     for &value in values {
         if let Some(cell) = axis.cell(value, width) {

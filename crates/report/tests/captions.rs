@@ -4,7 +4,7 @@
 mod fixture;
 
 use becalm_model::{DisturbedRun, Record, RecordKind};
-use becalm_report::{Beside, demo_html, html, plot_png, plot_svg};
+use becalm_report::{PictureKind, Plotted, demo_html, html, plot_png, plot_svg};
 
 /// A picture of the page: its markup and its caption.
 struct Figure {
@@ -158,8 +158,11 @@ fn there_is_a_mark_for_every_run() {
 #[test]
 fn files_have_the_pictures_of_the_page() {
     for (name, record, disturbed) in every_record() {
-        let svg = plot_svg(&record, &disturbed, None, &[]);
-        let all = plot_svg(&record, &disturbed, None, &[Beside::Box]);
+        let file = Plotted { name: "a.json", record: &record, disturbed: &disturbed };
+        let svg = plot_svg(&[file], None, &PictureKind::USUAL);
+        let further =
+            [PictureKind::Ecdf, PictureKind::Ridges, PictureKind::Spectrum, PictureKind::Violin];
+        let all = plot_svg(&[file], None, &[&PictureKind::USUAL[..], &further].concat());
         assert!(all.len() > svg.len(), "{name}");
         for figure in figures(&record, &disturbed) {
             let title =
@@ -168,15 +171,51 @@ fn files_have_the_pictures_of_the_page() {
         }
         assert!(!svg.contains("var("), "{name}: not every viewer knows variables");
     }
-    let png = plot_png(&fixture::comparison(), &[], None, &[]).unwrap();
+    let record = fixture::comparison();
+    let file = Plotted { name: "a.json", record: &record, disturbed: &[] };
+    let png = plot_png(&[file], None, &PictureKind::USUAL).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn samples_of_several_files_share_a_picture_and_everything_else_has_its_own() {
+    let (one, other) = (fixture::single(), fixture::comparison());
+    let file = |name, record| Plotted { name, record, disturbed: &[] };
+    let files = [file("old.json", &one), file("<new>.json", &other)];
+    let svg = plot_svg(&files, None, &PictureKind::USUAL);
+    let drawn = |title: &str| svg.matches(title).count();
+    for label in ["old.json", "&lt;new&gt;.json: A", "&lt;new&gt;.json: B"] {
+        assert!(drawn(&format!(">{label}</text>")) >= 2, "{label}: {svg}");
+    }
+    assert_eq!(drawn(">Every run</text>") + drawn(">Distribution</text>"), 2);
+    assert!(svg.contains("old.json: Drift") && svg.contains("&lt;new&gt;.json: Drift"));
+    assert!(svg.contains(">Results of 2 files</text>"));
+}
+
+#[test]
+fn runs_that_were_cut_off_are_lower_bounds_in_curves() {
+    let mut record = fixture::single();
+    let of = |record: &Record| {
+        let mut all = figures(record, &[]);
+        all.retain(|one| one.id().starts_with("ecdf") || one.id().starts_with("spectrum"));
+        all
+    };
+    assert!(of(&record).iter().all(|one| !one.caption.contains("dashed")));
+    let slowest = record.runs.iter_mut().filter(|run| !run.warmup);
+    let slowest = slowest.max_by(|a, b| a.values[0].unwrap().total_cmp(&b.values[0].unwrap()));
+    slowest.unwrap().outcome = becalm_model::Outcome::TimedOut;
+    let cut_off = of(&record);
+    assert_eq!(cut_off.len(), 2);
+    for one in cut_off {
+        assert!(one.caption.contains("dashed") && one.count_of("at-least") > 0, "{}", one.id());
+    }
 }
 
 #[test]
 fn iterations_are_drawn_with_their_warm_up_and_steady_state() {
     let of = |record: &Record| {
         let mut figures = figures(record, &[]);
-        figures.pop_if(|figure| figure.id().starts_with("violin"));
+        figures.retain(|figure| figure.id().starts_with("iterations"));
         figures.pop().unwrap()
     };
     let all = every_record();

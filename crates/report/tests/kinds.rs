@@ -6,7 +6,7 @@ mod fixture;
 
 use becalm_model::{Metric, Outcome, Record, RecordKind, SubjectTerms, Unit};
 use becalm_report::{
-    SharedAxes, Style, hist_text, html, markdown, plot_text, show_text, stats_text,
+    PictureKind, SharedAxes, Style, hist_text, html, markdown, plot_text, show_text, stats_text,
 };
 
 /// A record of these subjects without comparisons.
@@ -85,14 +85,30 @@ fn many_benchmarks_are_drawn_by_what_they_are_about() {
         &["B/op"],
     );
     has(
-        &plot_text(&many, &[], None, &SharedAxes::default(), &[], &Style::PLAIN),
+        &plot_text(
+            &many,
+            &[],
+            None,
+            &SharedAxes::default(),
+            &PictureKind::USUAL,
+            &[],
+            &Style::PLAIN,
+        ),
         &["one", "two", "three", "four"],
         &["B/op"],
     );
     let measure = hist_text(&many, Some("B/op"), 10, &SharedAxes::default(), &Style::PLAIN);
     has(&measure, &["one B/op", "four B/op"], &["bench, one\n"]);
     has(
-        &plot_text(&many, &[], Some("two"), &SharedAxes::default(), &[], &Style::PLAIN),
+        &plot_text(
+            &many,
+            &[],
+            Some("two"),
+            &SharedAxes::default(),
+            &PictureKind::USUAL,
+            &[],
+            &Style::PLAIN,
+        ),
         &["Runs, two"],
         &["Runs, one"],
     );

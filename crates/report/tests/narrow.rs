@@ -10,9 +10,9 @@ use becalm_model::gate::{GateBy, GateOutcome, GateReport, GateResult, GateSeries
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument, ChangesDocument};
 use becalm_model::{GateReason, RatioInterval, Record, RecordKind, Unit};
 use becalm_report::{
-    Beside, Detail, SharedAxes, Sides, Style, Timed, changes_text, comparison_text, diff_text,
-    gate_text, hist_text, import_text, metadata_text, plot_text, run_text, show_text, stats_text,
-    suite_text, timeit_text, verdict_text,
+    Beside, Detail, PictureKind, SharedAxes, Sides, Style, Timed, changes_text, comparison_text,
+    diff_text, gate_text, hist_text, import_text, metadata_text, plot_text, run_text, show_text,
+    stats_text, suite_text, timeit_text, verdict_text,
 };
 
 const NARROW: Style = Style { width: 40, colour: false, unicode: false };
@@ -67,7 +67,7 @@ fn others(record: &Record) -> Vec<(&'static str, String)> {
         ("show", show_text(record, &disturbed, &NARROW)),
         ("stats", stats_text(record, &NARROW)),
         ("hist", hist_text(record, None, 12, &axes, &NARROW)),
-        ("plot", plot_text(record, &disturbed, None, &axes, &beside, &NARROW)),
+        ("plot", plot_text(record, &disturbed, None, &axes, &PictureKind::USUAL, &beside, &NARROW)),
         ("import", import_text(record, &NARROW)),
         ("run --suite", suite_text(&suite, &disturbed, &NARROW)),
         ("show --metadata", metadata_text(record, &NARROW)),

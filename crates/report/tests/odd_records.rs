@@ -10,9 +10,9 @@ use becalm_model::{
     RatioInterval, Record, RecordKind, Run, Subject, Unit, Verdict,
 };
 use becalm_report::{
-    Beside, Detail, Goal, Progress, SharedAxes, Sides, Style, comparison_text, diff_text,
-    facts_text, hist_text, html, markdown, metadata_text, plot_text, progress_line, run_text,
-    show_text, stats_text,
+    Beside, Detail, Goal, PictureKind, Progress, SharedAxes, Sides, Style, comparison_text,
+    diff_text, facts_text, hist_text, html, markdown, metadata_text, plot_text, progress_line,
+    run_text, show_text, stats_text,
 };
 use proptest::collection::vec;
 use proptest::option;
@@ -181,7 +181,7 @@ proptest! {
             &record,
             &disturbed,
             None,
-            &SharedAxes::default(),
+            &SharedAxes::default(), &PictureKind::USUAL,
             &[Beside::Box, Beside::Violin],
             style,
         );

@@ -5,8 +5,8 @@ mod fixture;
 use becalm_model::conditions::{Described, PaceSampling};
 use becalm_model::{ComparisonNote, Interruption, Limit, Note, Record};
 use becalm_report::{
-    Beside, Detail, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text, hist_text,
-    html, markdown, metadata_text, plot_text, run_text, show_text, stats_text,
+    Beside, Detail, PictureKind, SharedAxes, Sides, Style, comparison_text, diff_text, facts_text,
+    hist_text, html, markdown, metadata_text, plot_text, run_text, show_text, stats_text,
 };
 use fixture::disturbed;
 
@@ -94,6 +94,7 @@ fn plots_show_every_run_and_its_place_in_time() {
         &disturbed(),
         None,
         &SharedAxes::default(),
+        &PictureKind::USUAL,
         &[Beside::Box, Beside::Violin],
         &UNICODE
     ));
@@ -208,7 +209,7 @@ fn a_name_cannot_fake_a_verdict_with_escape_sequences() {
         comparison_text(&record, &[], Detail::Full, &UNICODE),
         show_text(&record, &[], &UNICODE),
         metadata_text(&record, &UNICODE),
-        plot_text(&record, &[], None, &SharedAxes::default(), &[], &UNICODE),
+        plot_text(&record, &[], None, &SharedAxes::default(), &PictureKind::USUAL, &[], &UNICODE),
     ] {
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{text}");
     }

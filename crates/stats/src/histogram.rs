@@ -47,10 +47,22 @@ impl Histogram {
         Self { counts, ..*self }
     }
 
+    /// Counts values in this many bins of equal width from `low` to `high`; those beyond them are left out.
+    pub fn between((low, high): (f64, f64), n_bins: usize, values: &[f64]) -> Self {
+        let n_bins = n_bins.max(1);
+        let empty = Self { low, width: (high - low) / n_bins as f64, counts: vec![0; n_bins] };
+        empty.of_others(values)
+    }
+
     /// Returns the lower edge of `bin`; the upper edge of the last bin at `counts.len()`.
     pub fn edge(&self, bin: usize) -> f64 {
         self.low + self.width * bin as f64
     }
+}
+
+/// Returns how wide the bins of a sample should be; 0 where the middle half is one value.
+pub fn bin_width(sample: &Sample) -> f64 {
+    2.0 * interquartile_range(sample) / (sample.len() as f64).cbrt()
 }
 
 fn n_bins(sample: &Sample, range: f64) -> usize {
@@ -58,7 +70,7 @@ fn n_bins(sample: &Sample, range: f64) -> usize {
         return 1;
     }
     let n = sample.len() as f64;
-    let width = 2.0 * interquartile_range(sample) / n.cbrt();
+    let width = bin_width(sample);
     let bins = if width > 0.0 { (range / width).ceil() } else { n.log2().ceil() + 1.0 };
     place(bins)
 }
@@ -95,6 +107,13 @@ mod tests {
         assert_eq!(other.counts.iter().sum::<usize>(), 3);
         assert_eq!((other.counts[0], other.counts.last()), (1, Some(&2)));
         assert_eq!(histogram(&[2.0; 5], 10).of_others(&[2.0, 3.0]).counts, [1]);
+    }
+
+    #[test]
+    fn bins_of_a_range_count_what_lies_in_it() {
+        let histogram = Histogram::between((0.0, 10.0), 5, &[-0.1, 0.0, 1.9, 2.0, 10.0, 10.1]);
+        assert_eq!((histogram.low, histogram.width), (0.0, 2.0));
+        assert_eq!(histogram.counts, [2, 1, 0, 0, 1]);
     }
 
     #[test]

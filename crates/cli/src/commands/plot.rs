@@ -1,8 +1,11 @@
 //! `becalm plot`: pictures of saved records, on the terminal or as files.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use becalm_report::{Beside, SharedAxes, html, plot_png, plot_svg, plot_text};
+use becalm_model::DisturbedRun;
+use becalm_report::{
+    Beside, PictureKind, Plotted, SharedAxes, html, plot_png, plot_svg, plot_text, samples_text,
+};
 use becalm_session::{disturbed_runs, files};
 
 use crate::error::CommandError;
@@ -16,6 +19,8 @@ use crate::written::check_files;
 ///
 /// Subjects and files share an axis, unless their values are so far apart that each would be a
 /// single dot.
+///
+/// Guide: docs/RESULTS.md
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Saved records, or files of other tools that `import` reads; `-` is standard input
@@ -26,13 +31,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 
-    /// Write the pictures of the HTML report as an SVG file (one input file only)
+    /// Write the pictures of the HTML report as an SVG file; subjects of several input files share
+    /// pictures
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
     /// Write the same as a PNG file
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
+
+    /// Kinds of pictures, separated by commas [default: in the terminal parameter, dots, order and
+    /// iterations; in SVG and PNG also differences and histogram]; the HTML report has all of them
+    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', conflicts_with = "html")]
+    kind: Vec<KindName>,
 
     /// Metric to draw, or a measure of all benchmarks such as `B/op` [default: the metric that
     /// decides or was read from the output, else the wall time; with many benchmarks, the main
@@ -49,6 +60,58 @@ pub(crate) struct Args {
 impl Args {
     fn beside(&self) -> Vec<Beside> {
         self.with.iter().copied().map(Beside::from).collect()
+    }
+
+    /// Returns the kinds that are asked for, or else the usual ones.
+    fn kinds(&self, usual: &[PictureKind]) -> Vec<PictureKind> {
+        let mut kinds: Vec<PictureKind> = self.kind.iter().map(|name| name.kind()).collect();
+        if kinds.is_empty() {
+            kinds.extend(usual);
+        }
+        kinds
+    }
+}
+
+/// Kinds that a terminal shows of each file if nobody asks for others.
+const IN_TERMINAL: [PictureKind; 4] =
+    [PictureKind::Parameter, PictureKind::Dots, PictureKind::Order, PictureKind::Iterations];
+
+/// A kind of picture.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum KindName {
+    /// Medians against the number by which subjects differ (`--parameter-scan`)
+    Parameter,
+    /// Every run as a dot
+    Dots,
+    /// The ratio in each round, in SVG and PNG alone
+    Differences,
+    /// Runs in time order
+    Order,
+    /// Histograms in the same bins
+    Histogram,
+    /// The share of the runs that do not exceed a value
+    Ecdf,
+    /// Low histograms below each other in the same bins, with every run as a line
+    Ridges,
+    /// Values by percentile, with a tail as wide as the middle
+    Spectrum,
+    /// Iterations inside each process
+    Iterations,
+}
+
+impl KindName {
+    fn kind(self) -> PictureKind {
+        match self {
+            Self::Parameter => PictureKind::Parameter,
+            Self::Dots => PictureKind::Dots,
+            Self::Differences => PictureKind::Differences,
+            Self::Order => PictureKind::Order,
+            Self::Histogram => PictureKind::Histogram,
+            Self::Ecdf => PictureKind::Ecdf,
+            Self::Ridges => PictureKind::Ridges,
+            Self::Spectrum => PictureKind::Spectrum,
+            Self::Iterations => PictureKind::Iterations,
+        }
     }
 }
 
@@ -77,36 +140,76 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let metric = args.metric.as_deref();
     let records = records::read_all(&args.files)?;
     let axes = SharedAxes::of(&records, metric);
-    records::for_each_read(&args.files, &records, ui, |record| {
+    let kinds = args.kinds(&IN_TERMINAL);
+    if kinds == [PictureKind::Differences] {
+        return Err(CommandError::usage("a terminal does not show differences")
+            .hint("--svg and --png write them, and `becalm show` lists the comparison"));
+    }
+    for record in &records {
         records::check_metric(record, metric)?;
-        Ok(plot_text(record, &disturbed_runs(record), metric, &axes, &args.beside(), ui.style()))
-    })
+    }
+    if kinds.iter().any(|kind| IN_TERMINAL.contains(kind)) {
+        records::for_each_read(&args.files, &records, ui, |record| {
+            let disturbed = disturbed_runs(record);
+            Ok(plot_text(record, &disturbed, metric, &axes, &kinds, &args.beside(), ui.style()))
+        })?;
+    }
+    let names = names(&args.files);
+    let files = records.iter().zip(&names);
+    let files: Vec<Plotted<'_>> =
+        files.map(|(record, name)| Plotted { name, record, disturbed: &[] }).collect();
+    let text = samples_text(&files, metric, &axes, &kinds, ui.style());
+    if !text.is_empty() {
+        ui.print(&text)?;
+    }
+    Ok(Exit::Done)
+}
+
+fn names(files: &[PathBuf]) -> Vec<String> {
+    files.iter().map(|path| path.display().to_string()).collect()
 }
 
 /// Writes the pictures to files.
 fn write(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
-    let named = [("--html", &args.html), ("--svg", &args.svg), ("--png", &args.png)];
-    let named = named.into_iter().filter_map(|(flag, path)| Some((flag, path.as_ref()?)));
-    let named: Vec<(&str, &PathBuf)> = named.collect();
-    let [file] = args.files.as_slice() else {
-        return Err(CommandError::usage(format!("{} takes one input file", named[0].0)));
-    };
-    check_files(named.iter().map(|(_, path)| *path))?;
-    let record = records::read_record(file)?;
+    if args.html.is_some() && args.files.len() > 1 {
+        return Err(CommandError::usage("--html takes one input file"));
+    }
+    let targets = [&args.html, &args.svg, &args.png];
+    check_files(targets.into_iter().flatten())?;
     let metric = args.metric.as_deref();
-    records::check_metric(&record, metric)?;
-    let (disturbed, beside) = (disturbed_runs(&record), args.beside());
-    for (flag, path) in named {
-        let bytes = match flag {
-            "--html" => html(&with_traced_notes(&record), &disturbed).into_bytes(),
-            "--svg" => plot_svg(&record, &disturbed, metric, &beside).into_bytes(),
-            _ => plot_png(&record, &disturbed, metric, &beside).map_err(|_| {
-                CommandError::measure("these pictures together are too large for a PNG file")
-                    .hint("--svg has no such limit, and --metric draws one metric")
-            })?,
-        };
-        files::write_bytes_atomically(path, &bytes)?;
-        ui.say(format!("wrote {}", path.display()));
+    let records = records::read_all(&args.files)?;
+    for record in &records {
+        records::check_metric(record, metric)?;
+    }
+    let disturbed: Vec<Vec<DisturbedRun>> = records.iter().map(disturbed_runs).collect();
+    if let (Some(path), [record], [disturbed]) =
+        (&args.html, records.as_slice(), disturbed.as_slice())
+    {
+        save(path, html(&with_traced_notes(record), disturbed).as_bytes(), ui)?;
+    }
+    let names = names(&args.files);
+    let files = records.iter().zip(&disturbed).zip(&names);
+    let files: Vec<Plotted<'_>> =
+        files.map(|((record, disturbed), name)| Plotted { name, record, disturbed }).collect();
+    let mut kinds = args.kinds(&PictureKind::USUAL);
+    if !args.with.is_empty() {
+        kinds.push(PictureKind::Violin);
+    }
+    if let Some(path) = &args.svg {
+        save(path, plot_svg(&files, metric, &kinds).as_bytes(), ui)?;
+    }
+    if let Some(path) = &args.png {
+        let png = plot_png(&files, metric, &kinds).map_err(|_| {
+            CommandError::measure("these pictures together are too large for a PNG file")
+                .hint("--svg has no such limit, and --metric draws one metric")
+        })?;
+        save(path, &png, ui)?;
     }
     Ok(Exit::Done)
+}
+
+fn save(path: &Path, bytes: &[u8], ui: &Ui) -> Result<(), CommandError> {
+    files::write_bytes_atomically(path, bytes)?;
+    ui.say(format!("wrote {}", path.display()));
+    Ok(())
 }

@@ -253,8 +253,29 @@ fn a_plot_can_be_a_picture() {
     assert!(png.starts_with(b"\x89PNG"));
     let same = env.run(["plot", "--svg", "p", "--png", "p", "a.json"]).exits_with(2);
     assert!(same.stderr.contains("two exports write to the same file p"), "{}", same.stderr);
-    let _ = env.run(["plot", "--png", "p.png", "a.json", "a.json"]).exits_with(2);
     let _ = env.run(["plot", "--svg", "p.svg", "--metric", "absent", "a.json"]).exits_with(2);
+}
+
+#[test]
+fn kinds_of_pictures_have_the_subjects_of_all_files() {
+    let env = env();
+    env.write("a.json", MINIMAL);
+    env.write("b.json", MINIMAL);
+    let kinds = "ecdf,ridges,spectrum,histogram";
+    let files = ["--png", "p.png", "a.json", "b.json"];
+    let plot = [&["plot", "--kind", kinds, "--svg", "p.svg"][..], &files].concat();
+    env.run(plot).exits_with(0);
+    let svg = env.read("p.svg");
+    for drawn in ["Cumulative distribution", "Ridges", "Percentiles", "Distribution"] {
+        assert_eq!(svg.matches(&format!(">{drawn}</text>")).count(), 1, "{drawn}: {svg}");
+    }
+    assert!(svg.contains("a.json") && svg.contains("b.json") && !svg.contains("Every run"));
+    let text = env.run(["plot", "--kind", kinds, "a.json", "b.json"]).exits_with(0).stdout;
+    assert!(text.contains("Ridges") && text.contains("a a.json") && !text.contains("a.json:\n"));
+    let both = env.run(["plot", "--kind", "dots,ecdf", "a.json", "b.json"]).exits_with(0).stdout;
+    assert!(both.contains("a.json:\n") && both.contains("Cumulative"), "{both}");
+    let _ = env.run(["plot", "--kind", "differences", "a.json"]).exits_with(2);
+    let _ = env.run(["plot", "--kind", "ecdf", "--html", "p.html", "a.json"]).exits_with(2);
 }
 
 #[test]

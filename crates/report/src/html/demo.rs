@@ -31,11 +31,11 @@ fn same_program(record: &Record, disturbed: &[DisturbedRun]) -> String {
         let _ = writeln!(out, "<p>{}</p>", escape::html(&rounds));
     }
     let metrics: Vec<usize> = shown::headline_metric(record).into_iter().collect();
-    for mut picture in pictures::of(record, &labels, disturbed, &metrics) {
-        if matches!(picture.section, pictures::EVERY_RUN | pictures::DIFFERENCES) {
-            picture.drawing.id.insert_str(0, "same-");
-            out.push_str(&picture.figure());
-        }
+    let drawn = pictures::Drawn { record, labels: &labels, disturbed };
+    let kinds = [pictures::Kind::Dots, pictures::Kind::Differences];
+    for mut picture in pictures::of(drawn, &metrics, &kinds) {
+        picture.drawing.id.insert_str(0, "same-");
+        out.push_str(&picture.figure());
     }
     out
 }

@@ -19,6 +19,7 @@ use becalm_model::{Unit, counted, whole};
 use crate::page::{ELSEWHERE, Page};
 use crate::quantity::{NBSP, Scale, percent};
 use crate::style::{Role, Style};
+use crate::svg::percentile;
 use crate::table::{Align, Cell, Table};
 
 pub use demo::{LoadDemo, load_demo_text};
@@ -259,12 +260,6 @@ fn times(document: &LoadRunDocument, style: &Style) -> Table {
     });
     table.push([Cell::from("mean of answered")].into_iter().chain(means));
     table
-}
-
-/// Writes `p99.9`.
-fn percentile(q: f64) -> String {
-    let percent = (q * 1e6).round() / 1e4;
-    format!("p{percent}")
 }
 
 /// Says what the reader of the table has to know.

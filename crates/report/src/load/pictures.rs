@@ -3,12 +3,11 @@
 use becalm_model::Unit;
 use becalm_model::load::{LoadRunDocument, LoadSecond};
 
-use super::percentile;
 use crate::axis::Axis;
 use crate::pictures::Picture;
 use crate::quantity::Scale;
 use crate::svg::Frame;
-use crate::svg::{Anchor, Place, Shape, Svg, subject_class};
+use crate::svg::{Anchor, Place, Shape, Svg, percentiles_below, subject_class};
 
 pub(super) const HEIGHT: f64 = 280.0;
 
@@ -24,13 +23,20 @@ pub(super) fn of(document: &LoadRunDocument) -> Vec<Picture> {
     let picture = |section, drawing: Option<Svg>, text: &str| {
         drawing.map(|drawing| Picture { section, drawing, caption: caption(text) })
     };
+    let percentiles = spectrum(document).map(|drawing| {
+        let mut caption = "Each step to the right is a tenth of the requests of the step before; times are on a \
+                           logarithmic scale. Where response lies above service, requests waited before they were sent."
+            .to_owned();
+        if drawing.count_of("at-least") + drawing.count_of("beyond") > 0 {
+            caption.push_str(
+                " Where a curve is dashed, with hollow triangles, requests without an answer are included: their times \
+                 are there or above.",
+            );
+        }
+        Picture { section: "Percentiles", drawing, caption }
+    });
     [
-        picture(
-            "Percentiles",
-            spectrum(document),
-            "Each step to the right is a tenth of the requests of the step before; times are on a logarithmic scale. Where \
-             response lies above service, requests waited before they were sent.",
-        ),
+        percentiles,
         picture(
             "Times by second",
             times(document),
@@ -51,19 +57,20 @@ pub(super) fn of(document: &LoadRunDocument) -> Vec<Picture> {
 /// Draws the quantiles of the three times over log 1 / (1 - q).
 fn spectrum(document: &LoadRunDocument) -> Option<Svg> {
     let all = [&document.response, &document.service, &document.lag];
-    let curves: Vec<Vec<(f64, f64)>> = all
+    let curves: Vec<Vec<(f64, f64, bool)>> = all
         .iter()
         .map(|latency| {
             let last = ((latency.known + latency.censored).max(2) as f64).log10();
             let place = |q: f64| if q < 1.0 { -(1.0 - q).log10() } else { last };
-            let of = |one: &becalm_model::load::QuantileValue| (place(one.q), one.value);
-            let within = |(place, _): &(f64, f64)| *place <= last + 1e-9;
+            let of =
+                |one: &becalm_model::load::QuantileValue| (place(one.q), one.value, one.at_least);
+            let within = |(place, ..): &(f64, f64, bool)| *place <= last + 1e-9;
             latency.quantiles.iter().map(of).filter(within).collect()
         })
         .collect();
-    let values = curves.iter().flatten().map(|(_, value)| *value);
+    let values = curves.iter().flatten().map(|(_, value, _)| *value);
     let axis = logarithmic(values)?;
-    let last = curves.iter().flatten().map(|(place, _)| *place).fold(1.0, f64::max);
+    let last = curves.iter().flatten().map(|(place, ..)| *place).fold(1.0, f64::max);
     let across = Axis::between(0.0, last);
     let mut svg = Svg::new(
         "load-spectrum",
@@ -73,22 +80,23 @@ fn spectrum(document: &LoadRunDocument) -> Option<Svg> {
     );
     let frame = Frame::new(84.0, HEIGHT);
     left(&frame, &mut svg, &axis);
-    for (nines, q) in [(0.0, 0.0), (1.0, 0.9), (2.0, 0.99), (3.0, 0.999), (4.0, 0.9999)] {
-        if nines <= last {
-            let x = frame.x(&across, nines);
-            svg.line("grid", (x, frame.top), (x, frame.bottom));
-            // The first one would run into the lowest time, on a narrow screen.
-            let anchor = if q < 0.5 { Anchor::Start } else { Anchor::Middle };
-            svg.text("tick", anchor, (x, frame.bottom + 16.0), &percentile(q));
-        }
-    }
-    svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
-    frame.bottom_name(&mut svg, "percentile");
+    percentiles_below(&frame, &mut svg, &across);
     for (index, curve) in curves.iter().enumerate() {
-        let points = curve.iter().map(|(place, value)| {
-            ((frame.x(&across, *place), frame.y(&axis, log(*value))), *value)
-        });
-        draw(&mut svg, index, points);
+        let place = |(place, value, _): &(f64, f64, bool)| {
+            (frame.x(&across, *place), frame.y(&axis, log(*value)))
+        };
+        let known = curve.iter().take_while(|(.., at_least)| !at_least);
+        let n_known = known.clone().count();
+        draw(&mut svg, index, known.map(|one| (place(one), one.1)));
+        // From here on requests without an answer are among them: the times are lower bounds.
+        for pair in curve.windows(2).skip(n_known.saturating_sub(1)) {
+            svg.line("joined at-least", place(&pair[0]), place(&pair[1]));
+        }
+        for one in &curve[n_known..] {
+            let time = super::time(one.1, &crate::page::ELSEWHERE);
+            let tip = format!("{}: at least {time}", NAMES[index]);
+            svg.mark(Shape::Triangle, "beyond", place(one), &tip);
+        }
     }
     legend(&frame, &mut svg, &NAMES);
     Some(svg)

@@ -282,3 +282,19 @@ fn rates_and_arrivals_are_in_the_words_of_the_command_line() {
     assert_eq!(rates(&[step(0.0, 2000.0)]), "0 .. 2000 requests/s ");
     assert_eq!(rates(&[]), "");
 }
+
+#[test]
+fn percentiles_with_requests_that_were_never_answered_are_dashed() {
+    let percentiles = |document: &LoadRunDocument| {
+        let all = super::pictures::of(document);
+        all.into_iter().find(|one| one.section == "Percentiles").unwrap()
+    };
+    let known = percentiles(&stalled());
+    assert_eq!(known.drawing.count_of("at-least"), 0);
+    assert!(!known.caption.contains("dashed"), "{}", known.caption);
+    let unanswered = |q: f64| (if q > 0.98 { 0.2 } else { 80e-6 }, q > 0.98);
+    let document = LoadRunDocument { response: latency(unanswered), ..stalled() };
+    let drawn = percentiles(&document);
+    assert!(drawn.drawing.count_of("at-least") > 0 && drawn.caption.contains("dashed"));
+    assert_eq!(drawn.drawing.count_of("beyond"), drawn.drawing.count_of("at-least"));
+}

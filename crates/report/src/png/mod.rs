@@ -54,6 +54,12 @@ impl Canvas {
                 closed(&mut path, &corners);
             }
             Form::Polygon(corners) => closed(&mut path, corners),
+            Form::Path(places) => open(&mut path, places),
+            Form::Ticks(places, (top, bottom)) => {
+                for x in places {
+                    open(&mut path, &[(*x, *top), (*x, *bottom)]);
+                }
+            }
             Form::Text(anchor, at, text) => return self.text(*anchor, *at, text, look),
             Form::Mark(shape, at, _) => mark(&mut path, *shape, *at),
         }
@@ -151,6 +157,17 @@ mod tests {
         let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
         assert_eq!((number(16), number(20)), (1440, 80));
         assert_eq!(png, of(&svg).unwrap(), "the same picture gives the same bytes");
+    }
+
+    #[test]
+    fn open_lines_and_ticks_are_pixels_too() {
+        let empty = of(&Svg::new("t", "", "", 40.0)).unwrap();
+        let mut path = Svg::new("t", "", "", 40.0);
+        path.path("curve l0", vec![(0.0, 0.0), (100.0, 20.0), (200.0, 0.0)]);
+        let mut ticks = Svg::new("t", "", "", 40.0);
+        ticks.ticks("rug", vec![10.0, 20.0], (5.0, 15.0));
+        let [path, ticks] = [path, ticks].map(|svg| of(&svg).unwrap());
+        assert!(path != empty && ticks != empty && path != ticks);
     }
 
     #[test]

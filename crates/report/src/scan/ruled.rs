@@ -1,12 +1,18 @@
 //! An axis by distances, or by ratios where values span much.
 
+use becalm_model::Unit;
+
 use crate::axis::Axis;
+use crate::quantity::Scale;
 
 /// From this ratio of the largest value to the smallest on, equal distances may be equal ratios.
 const LOGARITHMIC_FROM: f64 = 50.0;
 
 /// They are, where the steps grow by this from the smallest to the largest; even steps are drawn evenly.
 const GROWS_FROM: f64 = 10.0;
+
+/// What was measured in one picture alone is by ratios from this ratio on.
+const SPAN_FROM: f64 = 10.0;
 
 /// An axis of values or of their logarithms.
 #[derive(Debug)]
@@ -29,6 +35,18 @@ impl Ruled {
     /// Covers what was measured, by ratios where the parameter is drawn so and the values span much.
     pub(crate) fn beside(across: &Self, values: &[f64]) -> Option<Self> {
         Self::of(values.iter().copied(), across.is_logarithmic && spans_much(values))
+    }
+
+    /// Covers what was measured, by ratios where the values span much.
+    pub(crate) fn by_span(values: &[f64]) -> Option<Self> {
+        let is_logarithmic = ends(values.iter().copied())
+            .is_some_and(|(low, high)| low > 0.0 && high / low >= SPAN_FROM);
+        Self::of(values.iter().copied(), is_logarithmic)
+    }
+
+    /// Returns the unit of numbers on the axis.
+    pub(crate) fn scale(&self, unit: &Unit) -> Scale {
+        Scale::of(unit, [self.value(self.axis.low), self.value(self.axis.high)], true)
     }
 
     fn of(values: impl Iterator<Item = f64>, is_logarithmic: bool) -> Option<Self> {

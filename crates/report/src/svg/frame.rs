@@ -1,8 +1,11 @@
 //! The area of a plot inside its axes.
 
+use becalm_model::Unit;
+
 use super::{Anchor, Svg, WIDTH};
 use crate::axis::Axis;
 use crate::quantity::Scale;
+use crate::scan::Ruled;
 
 /// A plot area with a horizontal and a vertical axis.
 #[derive(Debug, Clone, Copy)]
@@ -69,9 +72,23 @@ impl Frame {
         svg.line("axis", (self.left, self.top), (self.left, self.bottom));
     }
 
+    /// Draws an axis by distances or by ratios up the left side, with lines across the plot.
+    pub(crate) fn ruled_axis(&self, svg: &mut Svg, up: &Ruled, unit: &Unit, scale: &Scale) {
+        if !up.is_logarithmic {
+            return self.left_axis(svg, &up.axis, scale, false);
+        }
+        for tick in up.ticks() {
+            let y = self.y(&up.axis, up.place(tick));
+            svg.line("grid decade", (self.left, y), (self.right, y));
+            let shown = Scale::of(unit, [tick], true).with_decimals(0);
+            svg.text("tick", Anchor::End, (self.left - 6.0, y + 4.0), &shown.with_unit(tick));
+        }
+        svg.line("axis", (self.left, self.top), (self.left, self.bottom));
+    }
+
     /// Draws whole numbers along the bottom, for runs and rounds.
     pub(crate) fn counting_axis(&self, svg: &mut Svg, axis: &Axis, name: &str) {
-        let scale = Scale::of(&becalm_model::Unit::Count, [axis.high.round()], true);
+        let scale = Scale::of(&Unit::Count, [axis.high.round()], true);
         let (ticks, _) = axis.ticks(8, &scale);
         // Between few runs there are steps of less than one.
         let is_whole = |tick: &f64| (tick - tick.round()).abs() < 1e-9;

@@ -1,51 +1,44 @@
-//! Histograms of all subjects, one above the other on one axis.
+//! Histograms of all samples, one above the other on one axis and in the same bins: only so can their tails be compared.
 
-use becalm_model::Record;
-use becalm_stats::{Histogram, Sample};
+use becalm_stats::Histogram;
 
 use super::frame::Frame;
 use super::{Anchor, NAME, Svg, row_names, subject_class};
 use crate::axis::Axis;
 use crate::histogram::count_ticks;
-use crate::labels::Labels;
 use crate::quantity::{Scale, count};
-use crate::shown;
+use crate::samples::Samples;
 
 const ROW: f64 = 98.0;
 /// Height of the highest bar.
 const HIGHEST: f64 = 64.0;
+/// A bin that is not empty is this high at least.
+const SEEN: f64 = 1.5;
+/// Bins, at least and at most.
+const LEAST_BINS: usize = 10;
 const MAX_BINS: usize = 40;
 
-/// Draws the distribution of every subject. Returns nothing when there is no value to draw.
-pub(crate) fn histogram(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<Svg> {
-    let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
-        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
-        .collect();
-    let values: Vec<&[f64]> = samples.iter().map(|(_, sample)| sample.values()).collect();
-    let axis = Axis::without_far_values(&values)?.widened(0.02);
-    let description = shown::metric_at(record, metric);
-    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
-
-    let height = ROW * samples.len() as f64 + 54.0;
-    let title = format!("Histograms of {}", description.name);
-    let words = "One histogram per subject, one above the other on the same axis, each with its axis of counts. \
-                 The numbers are in the tables.";
+/// Draws the distribution of every sample, in the same bins. Returns nothing when there is no value to draw.
+pub(crate) fn histograms(samples: &Samples, id: &str) -> Option<Svg> {
+    let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
+    let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
+    let height = ROW * samples.rows.len() as f64 + 54.0;
+    let title = format!("Histograms of {}", samples.metric.name);
+    let words = "One histogram per subject, one above the other on the same axis and in the same bins, each with its axis \
+                 of counts. The numbers are in the tables.";
     let mut svg = Svg::new(id, &title, words, height);
     let frame = Frame::new(56.0, height);
-    frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
-    let names: Vec<&str> = samples.iter().map(|(subject, _)| labels.get(*subject)).collect();
-    for ((row, (subject, sample)), name) in samples.iter().enumerate().zip(row_names(&names)) {
-        let base = frame.top + ROW * (row + 1) as f64 - 6.0;
+    frame.bottom_axis(&mut svg, &axis, &scale, &samples.metric.name);
+    let all = samples.histograms(&axis, LEAST_BINS, MAX_BINS);
+    let names = row_names(&samples.labels());
+    for (at, (row, histogram)) in samples.rows.iter().zip(&all).enumerate() {
+        let base = frame.top + ROW * (at + 1) as f64 - 6.0;
         let above = base - ROW + 6.0 + NAME;
-        svg.text("label", Anchor::Start, (frame.left, above), &name);
-        // Values beyond a cut axis would stretch the bins; the strip plot counts them.
-        let inside: Vec<f64> =
-            sample.values().iter().copied().filter(|&v| axis.position(v).is_some()).collect();
-        let n_left_out = sample.len() - inside.len();
-        let Ok(inside) = Sample::new(inside) else { continue };
-        draw_bars(&mut svg, &frame, &axis, *subject, &Histogram::of(&inside, MAX_BINS), base);
-        if n_left_out > 0 {
-            let note = format!("{} beyond the axis", count(n_left_out, "run"));
+        svg.text("label", Anchor::Start, (frame.left, above), &names[at]);
+        draw_bars(&mut svg, &frame, &axis, row.style, histogram, base);
+        let (below, beyond) = axis.beyond(row.sample.values());
+        if below + beyond > 0 {
+            let note = format!("{} beyond the axis", count(below + beyond, samples.each));
             svg.text("note", Anchor::End, (frame.right - 4.0, above), &note);
         }
         svg.line("axis", (frame.left, base), (frame.right, base));
@@ -72,9 +65,25 @@ fn draw_bars(
     let class = format!("bar {}", subject_class(subject));
     for (bin, &n) in histogram.counts.iter().enumerate().filter(|&(_, &n)| n > 0) {
         let left = frame.x(axis, histogram.edge(bin));
-        // Equal values give a bin without width, which still has to be seen; gaps would make narrow bars pale.
-        let right = frame.x(axis, histogram.edge(bin + 1)).max(left + 2.5);
+        // Gaps would make narrow bars pale.
+        let right = frame.x(axis, histogram.edge(bin + 1));
         let gap = if right - left < 4.0 { 0.0 } else { 0.5 };
-        svg.area(&class, (left + gap, base - height(n)), (right - gap, base));
+        svg.area(&class, (left + gap, base - height(n).max(SEEN)), (right - gap, base));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::tests::of_sizes;
+    use crate::svg;
+
+    #[test]
+    fn all_samples_have_the_same_bins_and_the_picture_a_bounded_size() {
+        let drawing = histograms(&of_sizes(&[3, 30, 30_000]), "h").unwrap();
+        insta::assert_snapshot!(svg::within(&drawing));
+        let many = histograms(&of_sizes(&[30_000; 6]), "h").unwrap();
+        let size = svg::alone(&many).len();
+        assert!(size < 200_000, "{size}");
     }
 }

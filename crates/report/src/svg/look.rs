@@ -20,6 +20,9 @@ pub(crate) struct Look {
 /// Size of letters where a class says nothing else.
 const SIZE: f64 = 12.0;
 
+/// Width of a curve.
+const CURVE: f64 = 1.8;
+
 /// One thing that a class says.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Says {
@@ -36,7 +39,7 @@ enum Says {
 use Says::{Bold, Dash, Fill, Hollow, NoStroke, Opacity, Size, Stroke};
 
 /// Classes in the order in which they overrule each other.
-const CLASSES: [(&str, &[Says]); 30] = [
+const CLASSES: [(&str, &[Says]); 33] = [
     ("text", &[Fill(Tone::Text)]),
     ("tick", &[Fill(Tone::Quiet)]),
     ("axis-name", &[Fill(Tone::Quiet)]),
@@ -65,8 +68,11 @@ const CLASSES: [(&str, &[Says]); 30] = [
     ("faint", &[Opacity(0.3)]),
     ("beyond", &[Hollow, Stroke(Tone::Quiet, 1.4)]),
     ("cross", &[Hollow, Stroke(Tone::Text, 1.8)]),
+    ("curve", &[Hollow]),
+    ("rug", &[Hollow, Stroke(Tone::Quiet, 0.8)]),
     ("joined", &[Stroke(Tone::Quiet, 1.0)]),
     ("steady", &[Stroke(Tone::Text, 1.6), Dash(7.0, 4.0)]),
+    ("at-least", &[Dash(3.0, 3.0)]),
 ];
 
 impl Look {
@@ -78,8 +84,12 @@ impl Look {
             says.iter().for_each(|says| look.apply(*says));
         }
         for name in names {
-            if let Some(subject) = name.strip_prefix('s').and_then(|index| index.parse().ok()) {
+            let index = |prefix| name.strip_prefix(prefix).and_then(|index| index.parse().ok());
+            if let Some(subject) = index('s') {
                 look.apply(Fill(Tone::Subject(subject)));
+            }
+            if let Some(subject) = index('l') {
+                look.apply(Stroke(Tone::Subject(subject), CURVE));
             }
         }
         look
@@ -103,8 +113,11 @@ impl Look {
 pub(crate) fn rules(colour: impl Fn(Tone) -> String) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "svg text {{ font: {SIZE}px system-ui, \"DejaVu Sans\", sans-serif; }}");
-    let subjects: Vec<(String, [Says; 1])> =
-        (0..SUBJECTS).map(|index| (format!("s{index}"), [Fill(Tone::Subject(index))])).collect();
+    let of_subject = |index: u8| {
+        let tone = Tone::Subject(index);
+        [(format!("s{index}"), [Fill(tone)]), (format!("l{index}"), [Stroke(tone, CURVE)])]
+    };
+    let subjects: Vec<(String, [Says; 1])> = (0..SUBJECTS).flat_map(of_subject).collect();
     let subjects = subjects.iter().map(|(name, says)| (name.as_str(), says.as_slice()));
     for (name, says) in CLASSES.into_iter().chain(subjects) {
         let selector = if name == "text" { "svg text".to_owned() } else { format!("svg .{name}") };

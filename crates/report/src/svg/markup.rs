@@ -21,7 +21,7 @@ pub(crate) fn with_links(svg: &Svg, links: &str) -> String {
 pub(crate) fn alone(svg: &Svg) -> String {
     let size = format!(" width=\"{}\" height=\"{}\"", fixed(WIDTH), fixed(svg.height));
     format!(
-        "{}<style>\n{}</style>\n{}</svg>\n",
+        "{}<style>\nsvg {{ max-width: 100%; height: auto; }}\n{}</style>\n{}</svg>\n",
         head(svg, &size),
         look::alone(),
         body(&svg.elements)
@@ -77,6 +77,16 @@ fn write(out: &mut String, Element { class, form }: &Element) {
         Form::Polygon(corners) => {
             let points = points(corners, (0.0, 0.0));
             writeln!(out, "<polygon class=\"{class}\" points=\"{points}\"/>")
+        }
+        Form::Path(places) => {
+            let points = points(places, (0.0, 0.0));
+            writeln!(out, "<polyline class=\"{class}\" points=\"{points}\"/>")
+        }
+        Form::Ticks(places, (top, bottom)) => {
+            let (top, down) = (fixed(*top), fixed(bottom - top));
+            let one = |place: &f64| format!("M{} {top}v{down}", fixed(*place));
+            let all: String = places.iter().map(one).collect();
+            writeln!(out, "<path class=\"{class}\" d=\"{all}\"/>")
         }
         Form::Text(anchor, at, text) => {
             let anchor = match anchor {

@@ -1,15 +1,18 @@
 //! Pictures: what is drawn, as values, from which SVG and pixels are made. Looks go by class (`look.rs`), so that one
 //! picture suits a light and a dark page; every subject has a shape too, so that colour is never needed.
 
+mod ecdf;
 mod frame;
 mod histogram;
 mod iterations;
 pub(crate) mod look;
 mod markup;
 mod paired;
+mod ridges;
 mod scan;
 mod sequence;
 mod sheet;
+mod spectrum;
 mod strip;
 pub(crate) mod tone;
 mod violin;
@@ -17,14 +20,17 @@ mod violin;
 use crate::distinct::distinct;
 use crate::quantity::NBSP;
 
+pub(crate) use ecdf::{FEW_RUNS, ecdf};
 pub(crate) use frame::Frame;
-pub(crate) use histogram::histogram;
+pub(crate) use histogram::histograms;
 pub(crate) use iterations::iterations;
 pub(crate) use markup::{alone, key, with_links, within};
 pub(crate) use paired::paired;
+pub(crate) use ridges::ridges;
 pub(crate) use scan::scan;
 pub(crate) use sequence::sequence;
 pub(crate) use sheet::sheet;
+pub(crate) use spectrum::{percentile, percentiles_below, spectrum};
 pub(crate) use strip::{StripRow, strip, strip_of};
 pub(crate) use violin::violins;
 
@@ -61,6 +67,10 @@ pub(crate) enum Form {
     Area(Place, Place),
     /// A closed shape with these corners.
     Polygon(Vec<Place>),
+    /// An open line through these places.
+    Path(Vec<Place>),
+    /// Upright lines at these places from the left, between two heights.
+    Ticks(Vec<f64>, (f64, f64)),
     Text(Anchor, Place, String),
     /// The mark of a value; the text is shown when the pointer rests on it.
     Mark(Shape, Place, String),
@@ -101,6 +111,20 @@ impl Svg {
         self.add(class, Form::Polygon(corners.to_vec()));
     }
 
+    /// Draws an open line through these places.
+    pub(crate) fn path(&mut self, class: &str, places: Vec<Place>) {
+        if places.len() > 1 {
+            self.add(class, Form::Path(places));
+        }
+    }
+
+    /// Draws upright lines at these places, between two heights.
+    pub(crate) fn ticks(&mut self, class: &str, places: Vec<f64>, heights: (f64, f64)) {
+        if !places.is_empty() {
+            self.add(class, Form::Ticks(places, heights));
+        }
+    }
+
     pub(crate) fn text(&mut self, class: &str, anchor: Anchor, at: Place, text: &str) {
         self.add(class, Form::Text(anchor, at, text.replace(NBSP, " ")));
     }
@@ -133,6 +157,8 @@ impl Element {
             Form::Line(from, to) => Form::Line(place(from), place(to)),
             Form::Area(from, to) => Form::Area(place(from), place(to)),
             Form::Polygon(corners) => Form::Polygon(corners.into_iter().map(place).collect()),
+            Form::Path(places) => Form::Path(places.into_iter().map(place).collect()),
+            Form::Ticks(places, (top, bottom)) => Form::Ticks(places, (top + down, bottom + down)),
             Form::Text(anchor, at, text) => Form::Text(anchor, place(at), text),
             Form::Mark(shape, at, tip) => Form::Mark(shape, place(at), tip),
         };
@@ -173,6 +199,11 @@ impl Shape {
 /// repeat together only after twelve subjects.
 pub(crate) fn subject_class(index: usize) -> String {
     format!("s{}", index % usize::from(tone::SUBJECTS))
+}
+
+/// Returns the class of a curve with the colour of the subject at `index`.
+fn curve_class(index: usize) -> String {
+    format!("curve l{}", index % usize::from(tone::SUBJECTS))
 }
 
 /// Returns the class that keeps many marks apart: without an outline and half transparent.

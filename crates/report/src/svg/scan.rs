@@ -45,18 +45,8 @@ pub(crate) fn scan(
     let mut svg = Svg::new(id, &title, &in_words(record, scan, &all, metric), HEIGHT + legend);
     let frame = Frame::new(84.0, HEIGHT);
 
-    let scale = Scale::of(&description.unit, [up.value(up.axis.low), up.value(up.axis.high)], true);
-    if up.is_logarithmic {
-        for tick in up.ticks() {
-            let y = frame.y(&up.axis, up.place(tick));
-            svg.line("grid decade", (frame.left, y), (frame.right, y));
-            let shown = Scale::of(&description.unit, [tick], true).with_decimals(0);
-            svg.text("tick", Anchor::End, (frame.left - 6.0, y + 4.0), &shown.with_unit(tick));
-        }
-        svg.line("axis", (frame.left, frame.top), (frame.left, frame.bottom));
-    } else {
-        frame.left_axis(&mut svg, &up.axis, &scale, false);
-    }
+    let scale = up.scale(&description.unit);
+    frame.ruled_axis(&mut svg, &up, &description.unit, &scale);
     values_below(&mut svg, &frame, &across, &all);
     frame.bottom_name(&mut svg, &scan.parameter);
 

@@ -1,15 +1,13 @@
 //! The strip plot: one dot per run, the dots of one place side by side, and the median with its
 //! interval below them.
 
-use becalm_model::{Record, Unit};
-use becalm_stats::Sample;
+use becalm_model::Unit;
 
 use super::frame::Frame;
 use super::{Anchor, NAME, ROWS_FROM, Shape, Svg, row_names, subject_class};
 use crate::axis::Axis;
-use crate::labels::Labels;
 use crate::quantity::Scale;
-use crate::shown;
+use crate::samples::{Row, Samples};
 use crate::strip::Median;
 
 /// Height of a row, with its name above the dots, where the longest has room.
@@ -29,23 +27,17 @@ pub(crate) struct StripRow<'a> {
     pub(crate) median: Median,
 }
 
-/// Draws all subjects on one axis. Returns nothing when there is no value to draw.
-pub(crate) fn strip(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<Svg> {
-    let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
-        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
-        .collect();
-    let rows: Vec<StripRow<'_>> = samples
-        .iter()
-        .map(|(subject, sample)| StripRow {
-            style: *subject,
-            label: labels.get(*subject),
-            values: sample.values(),
-            median: shown::median(&shown::summary(record, sample)),
+/// Draws all samples on one axis. Returns nothing when there is no value to draw.
+pub(crate) fn strip(samples: &Samples, id: &str) -> Option<Svg> {
+    let rows: Vec<StripRow<'_>> = (samples.rows.iter())
+        .map(|row| StripRow {
+            style: row.style,
+            label: &row.label,
+            values: row.sample.values(),
+            median: row.median,
         })
         .collect();
-    let description = shown::metric_at(record, metric);
-    let in_words = in_words(record, labels, metric);
-    strip_of(&rows, &description.unit, &description.name, &in_words, id)
+    strip_of(&rows, &samples.metric.unit, &samples.metric.name, &in_words(samples), id)
 }
 
 /// Draws rows on one axis, which is called `name`; `in_words` is for readers who cannot see it.
@@ -133,23 +125,17 @@ fn side_by_side(places: &[f64]) -> Vec<f64> {
 }
 
 /// Says what the plot shows, for readers who cannot see it.
-fn in_words(record: &Record, labels: &Labels, metric: usize) -> String {
-    let parts: Vec<String> = (0..record.subjects.len())
-        .filter_map(|subject| {
-            let sample = shown::sample(record, subject, metric)?;
-            let unit = shown::metric_at(record, metric).unit;
-            let scale = Scale::of(&unit, [sample.maximum()], true);
-            let median = becalm_stats::center::median(&sample);
-            Some(format!(
-                "{}: {} from {}, median {}",
-                labels.get(subject),
-                becalm_model::counted(sample.len(), "run"),
-                scale.range(sample.minimum(), sample.maximum()),
-                scale.with_unit(median)
-            ))
-        })
-        .collect();
-    format!("Every run as one dot. {}.", parts.join(". "))
+fn in_words(samples: &Samples) -> String {
+    let parts = samples.rows.iter().map(|Row { label, sample, .. }| {
+        let scale = Scale::of(&samples.metric.unit, [sample.maximum()], true);
+        format!(
+            "{label}: {} from {}, median {}",
+            becalm_model::counted(sample.len(), "run"),
+            scale.range(sample.minimum(), sample.maximum()),
+            scale.with_unit(becalm_stats::center::median(sample))
+        )
+    });
+    format!("Every run as one dot. {}.", parts.collect::<Vec<_>>().join(". "))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Box plots in violins, one for each subject over one axis.
 
-use becalm_model::Record;
 use becalm_stats::Sample;
 use becalm_stats::boxes::BoxFigures;
 use becalm_stats::density::density;
@@ -8,9 +7,8 @@ use becalm_stats::density::density;
 use super::frame::Frame;
 use super::{Anchor, NAME, ROWS_FROM, Svg, row_names, subject_class};
 use crate::axis::Axis;
-use crate::labels::Labels;
 use crate::quantity::Scale;
-use crate::shown;
+use crate::samples::Samples;
 
 const ROW: f64 = 76.0;
 /// Half the height of a violin, and of the box inside it.
@@ -19,29 +17,24 @@ const HALF_BOX: f64 = 5.0;
 /// Places at which a violin has a corner.
 const CORNERS: u32 = 121;
 
-/// Draws all subjects. Returns nothing when there is no value to draw.
-pub(crate) fn violins(record: &Record, labels: &Labels, metric: usize, id: &str) -> Option<Svg> {
-    let samples: Vec<(usize, Sample)> = (0..record.subjects.len())
-        .filter_map(|subject| Some((subject, shown::sample(record, subject, metric)?)))
-        .collect();
-    let values: Vec<&[f64]> = samples.iter().map(|(_, sample)| sample.values()).collect();
-    let axis = Axis::without_far_values(&values)?.widened(0.02);
-    let description = shown::metric_at(record, metric);
-    let scale = Scale::of(&description.unit, [axis.low, axis.high], true);
-    let height = ROW * samples.len() as f64 + 54.0;
-    let title = format!("Box plots in violins of {}", description.name);
+/// Draws all samples. Returns nothing when there is no value to draw.
+pub(crate) fn violins(samples: &Samples, id: &str) -> Option<Svg> {
+    let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
+    let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
+    let height = ROW * samples.rows.len() as f64 + 54.0;
+    let title = format!("Box plots in violins of {}", samples.metric.name);
     let words = "For each subject quartiles, median, whiskers and a smooth density. \
                  The numbers are in the tables.";
     let mut svg = Svg::new(id, &title, words, height);
     let frame = Frame::new(ROWS_FROM, height);
-    frame.bottom_axis(&mut svg, &axis, &scale, &description.name);
-    let names: Vec<&str> = samples.iter().map(|(subject, _)| labels.get(*subject)).collect();
-    for ((row, (subject, sample)), name) in samples.iter().enumerate().zip(row_names(&names)) {
-        let top = frame.top + ROW * row as f64;
-        svg.text("label", Anchor::Start, (frame.left, top + NAME), &name);
+    frame.bottom_axis(&mut svg, &axis, &scale, &samples.metric.name);
+    let names = row_names(&samples.labels());
+    for (at, row) in samples.rows.iter().enumerate() {
+        let top = frame.top + ROW * at as f64;
+        svg.text("label", Anchor::Start, (frame.left, top + NAME), &names[at]);
         let middle = top + NAME + HALF + 4.0;
-        violin(&mut svg, &frame, &axis, (*subject, sample), middle);
-        one_box(&mut svg, &frame, &axis, &BoxFigures::of(sample), middle);
+        violin(&mut svg, &frame, &axis, (row.style, &row.sample), middle);
+        one_box(&mut svg, &frame, &axis, &BoxFigures::of(&row.sample), middle);
     }
     Some(svg)
 }
