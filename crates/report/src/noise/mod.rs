@@ -1,8 +1,10 @@
 //! Experiments about the noise of a machine.
 
 mod ablate;
+mod figures;
 mod probe;
 mod reproduce;
+mod reproduced;
 mod side_by_side;
 mod trace;
 

@@ -7,9 +7,11 @@ use becalm_model::wire::{
     ContradictionDocument, ExperimentDocument, FigureDocument, LoadDocument, ReproduceDocument,
 };
 
+use super::figures::{number, times};
+use super::reproduced as pictures;
 use super::side_by_side::side_by_side;
 use crate::page::{ELSEWHERE, Page};
-use crate::quantity::{Scale, percent};
+use crate::quantity::percent;
 use crate::style::{Role, Style};
 use crate::table::{Align, Cell, Table};
 
@@ -30,13 +32,16 @@ pub fn reproduce_markdown(documents: &[ReproduceDocument]) -> String {
 
 fn report<'a>(documents: &[ReproduceDocument], style: &'a Style) -> Page<'a> {
     let mut page = Page::new(style);
+    let mut n = 0;
     for document in documents {
-        article(&mut page, document);
+        article(&mut page, document, n);
+        n += document.experiments.len();
     }
     page
 }
 
-fn article(page: &mut Page<'_>, document: &ReproduceDocument) {
+/// Writes an article, after so many experiments of others.
+fn article(page: &mut Page<'_>, document: &ReproduceDocument, before: usize) {
     page.gap();
     let article = &document.article;
     let heading = format!("{}: {} ({})", article.author, article.title, article.year);
@@ -59,8 +64,8 @@ fn article(page: &mut Page<'_>, document: &ReproduceDocument) {
             &format!("Not finished: {why}. This is what was measured until then."),
         );
     }
-    for experiment in &document.experiments {
-        one(page, experiment);
+    for (n, experiment) in document.experiments.iter().enumerate() {
+        one(page, experiment, before + n);
     }
 }
 
@@ -76,7 +81,8 @@ fn machine(facts: &BTreeMap<String, String>) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
+/// Writes one experiment; `n` is its number on the page.
+fn one(page: &mut Page<'_>, experiment: &ExperimentDocument, n: usize) {
     page.section(&experiment.title);
     page.say(&format!("{}.", experiment.method));
     page.gap();
@@ -89,7 +95,11 @@ fn one(page: &mut Page<'_>, experiment: &ExperimentDocument) {
             .filter(|(_, values)| !values.is_empty())
             .collect();
         page.gap();
-        page.drawn(&side_by_side(&samples, &Unit::Second, page.style));
+        let picture = pictures::distributions(experiment, n);
+        page.drawn_or(&side_by_side(&samples, &Unit::Second, page.style), picture);
+    }
+    if let Some(picture) = pictures::figures(experiment, n) {
+        page.picture(picture);
     }
     caveats(page, experiment);
     let left_out = grouped(experiment.rows.iter().filter_map(|row| {
@@ -184,58 +194,12 @@ fn stated_text(text: &str, style: &Style) -> String {
     if style.unicode { text.replace(" us", " \u{b5}s") } else { text.to_owned() }
 }
 
-/// Writes a figure. Each has the unit that suits it: an article's nanoseconds and this machine's
-/// milliseconds share a column.
-fn number(value: f64, unit: &str, style: &Style) -> String {
-    match unit {
-        "share" => share(value),
-        "times" => times(value),
-        "s" => Scale::of(&Unit::Second, [value], style.unicode).with_unit(value),
-        _ => separated(value),
-    }
-}
-
-/// Writes a count as articles do: `1,299,344`.
-fn separated(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = if value < 0.0 { "-".to_owned() } else { String::new() };
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// Returns the title of a column; numbers without a unit of their own have it there.
 fn title(figure: &FigureDocument) -> String {
     match figure.unit.as_str() {
         "ticks" => format!("{} (ticks)", figure.title),
         _ => figure.title.clone(),
     }
-}
-
-/// Writes a multiple: `0.13 x`, `0.004 x`.
-fn times(value: f64) -> String {
-    let decimals = match value {
-        v if v >= 10.0 => 1,
-        v if v >= 0.1 => 2,
-        _ => 3,
-    };
-    format!("{value:.decimals$} x")
-}
-
-/// Writes a share with three significant digits: `9.29 %`, `0.044 %`.
-fn share(value: f64) -> String {
-    let percent = value * 100.0;
-    let decimals = match percent.abs() {
-        p if p >= 100.0 => 0,
-        p if p >= 10.0 => 1,
-        p if p >= 0.1 || p == 0.0 => 2,
-        _ => 3,
-    };
-    format!("{percent:.decimals$} %")
 }
 
 /// Puts rows with the same remark together, in the order of the first of each.
@@ -385,16 +349,38 @@ mod tests {
         let mut names = html.split("<th scope=\"row\"").skip(1);
         assert!(names.all(|rest| !rest.split('>').nth(1).unwrap().starts_with("</th")), "{html}");
         let again = |name: &str| format!("<span class=\"again\">{name}</span>");
+        let (before, rest) = html.split_once("<figure>").unwrap();
+        let html = before.to_owned() + rest.split_once("</figure>").unwrap().1;
+        assert!(rest.contains("untuned: article 2.72 %, here 21.0 %"), "{rest}");
         let html = html.replace(&again("untuned"), "").replace(&again("and performance"), "");
         say_the_same(&text, &html, &reproduce_markdown(slice::from_ref(&document)));
     }
 
     #[test]
-    fn counts_have_separators() {
-        for (value, expected) in [(0.4, "0"), (999.0, "999"), (1_299_344.2, "1,299,344")] {
-            assert_eq!(separated(value), expected);
-        }
-        assert_eq!(separated(-1090.0), "-1,090");
+    fn a_page_has_the_figures_of_article_and_machine_in_one_picture() {
+        let skipped = ReproducedRow {
+            left_out: Some("no".to_owned()),
+            ..row("and performance", &[("mean", 54.9e-6), ("cv", 0.0079)], &[])
+        };
+        let with = |name: &str, values: &[f64]| ReproducedRow {
+            runs: vec![values.to_vec()],
+            ..row(name, &[("cv", 0.0272)], &[("cv", 0.21)])
+        };
+        let rows = vec![
+            with("untuned", &[1.00e-3, 1.01e-3, 1.01e-3, 1.02e-3]),
+            with("<pinned>", &[1.00e-3, 1.05e-3, 1.10e-3, 1.20e-3]),
+            skipped,
+        ];
+        let html = reproduce_html(&[document(rows, true)], "1.0");
+        let figures: Vec<&str> = html.split("<figure>").skip(1).collect();
+        assert_eq!(figures.len(), 2, "distributions, and figures");
+        assert!(figures[0].contains("in the same bins") && !html.contains("<pre class"));
+        insta::assert_snapshot!(figures[1].split("</figure>").next().unwrap());
+        // Counters have no axis in common.
+        let mut counters =
+            document(vec![row("page_faults", &[("cv", 9.0)], &[("cv", 1.0)])], false);
+        counters.experiments[0].counters = true;
+        assert!(!reproduce_html(&[counters], "1.0").contains("<figure>"));
     }
 
     #[test]
@@ -495,13 +481,5 @@ mod tests {
           1.180 ms  0                                  1 #########
           1.200 ms
         ");
-    }
-
-    #[test]
-    fn shares_and_multiples_keep_digits_that_mean_something() {
-        let shown: Vec<String> = [24.667, 1.0, 0.127, 0.0037].map(times).into();
-        assert_eq!(shown, ["24.7 x", "1.00 x", "0.13 x", "0.004 x"]);
-        let shown: Vec<String> = [0.0929, 0.000_44, 0.23887, 1.5, 0.0].map(share).into();
-        assert_eq!(shown, ["9.29 %", "0.044 %", "23.9 %", "150 %", "0.00 %"]);
     }
 }

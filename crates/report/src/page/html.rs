@@ -71,6 +71,9 @@ fn write(out: &mut String, block: &Block) {
         Block::Section(title) => writeln!(out, "<h2>{}</h2>", text(title)),
         Block::Gap => Ok(()),
         Block::Paragraph { text: said, role: None, .. } => writeln!(out, "<p>{}</p>", text(said)),
+        Block::Paragraph { text: said, role: Some(Role::Heading), .. } => {
+            writeln!(out, "<h2>{}</h2>", text(said))
+        }
         Block::Paragraph { text: said, role: Some(Role::Hint), .. } => {
             writeln!(out, "<p class=\"quiet\">{}</p>", text(said))
         }
@@ -84,6 +87,10 @@ fn write(out: &mut String, block: &Block) {
         Block::Table(table) => write!(out, "{}", table.html()),
         // Not read letter by letter: what is drawn stands in a table or sentence, too.
         Block::Drawn(lines) => writeln!(out, "<pre class=\"drawn\">{}</pre>", text(lines)),
+        Block::DrawnOr(_, picture) => write!(out, "{}", picture.figure()),
+        Block::Picture(picture) if picture.section.is_empty() => {
+            write!(out, "{}", picture.figure())
+        }
         Block::Picture(picture) => {
             write!(out, "<h2>{}</h2>\n{}", text(picture.section), picture.figure())
         }

@@ -34,7 +34,7 @@ pub(super) fn of(blocks: &[Block]) -> String {
                 writeln!(out, "- {}: {}", plain(label), plain(text))
             }
             Block::Table(table) => write!(out, "{}", table.markdown()),
-            Block::Drawn(lines) => write!(out, "{}", fenced(lines)),
+            Block::Drawn(lines) | Block::DrawnOr(lines, _) => write!(out, "{}", fenced(lines)),
         };
         before = Some(block);
     }

@@ -46,6 +46,8 @@ enum Block {
     Table(Table),
     /// Lines that are drawn already.
     Drawn(String),
+    /// Lines that are drawn already, in whose place a web page has a picture.
+    DrawnOr(String, Picture),
     /// On a web page alone.
     Picture(Picture),
 }
@@ -121,7 +123,15 @@ impl<'a> Page<'a> {
         self.blocks.push(Block::Drawn(text.to_owned()));
     }
 
-    /// Adds a picture in its section, which only a web page has.
+    /// Writes lines that are drawn already, or on a web page the picture if there is one.
+    pub(crate) fn drawn_or(&mut self, text: &str, picture: Option<Picture>) {
+        match picture {
+            Some(picture) => self.blocks.push(Block::DrawnOr(text.to_owned(), picture)),
+            None => self.drawn(text),
+        }
+    }
+
+    /// Adds a picture, which only a web page has: in its section, or where it is if that has no title.
     pub(crate) fn picture(&mut self, picture: Picture) {
         self.blocks.push(Block::Picture(picture));
     }

@@ -44,7 +44,7 @@ impl Writer<'_> {
                 self.out.push_str(&table.text(&style));
             }
             Block::Picture(_) => {}
-            Block::Drawn(text) => {
+            Block::Drawn(text) | Block::DrawnOr(text, _) => {
                 self.out.push_str(text);
                 if !text.is_empty() && !text.ends_with('\n') {
                     self.out.push('\n');

@@ -44,6 +44,11 @@ impl Ruled {
         Self::of(values.iter().copied(), is_logarithmic)
     }
 
+    /// Covers positive values by ratios, however little they span.
+    pub(crate) fn by_ratios(values: &[f64]) -> Option<Self> {
+        Self::of(values.iter().copied(), true)
+    }
+
     /// Returns the unit of numbers on the axis.
     pub(crate) fn scale(&self, unit: &Unit) -> Scale {
         Scale::of(unit, [self.value(self.axis.low), self.value(self.axis.high)], true)

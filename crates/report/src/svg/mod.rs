@@ -1,6 +1,7 @@
 //! Pictures: what is drawn, as values, from which SVG and pixels are made. Looks go by class (`look.rs`), so that one
 //! picture suits a light and a dark page; every subject has a shape too, so that colour is never needed.
 
+mod bars;
 mod ecdf;
 mod frame;
 mod histogram;
@@ -20,6 +21,7 @@ mod violin;
 use crate::distinct::distinct;
 use crate::quantity::NBSP;
 
+pub(crate) use bars::{Bar, Bars, Mark, bars};
 pub(crate) use ecdf::{FEW_RUNS, ecdf};
 pub(crate) use frame::Frame;
 pub(crate) use histogram::histograms;

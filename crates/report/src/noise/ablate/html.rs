@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::ablate::{AblateDocument, Stage};
+use becalm_model::ablate::{AblateConfiguration, AblateDocument, AblateRatio, Stage};
 
 use super::{STAGES, of_stage, plot, said, tables};
 use crate::escape;
 use crate::html::{head, list};
 use crate::moment;
+use crate::quantity::times;
 use crate::strip::Median;
-use crate::svg::{StripRow, strip_of, within};
+use crate::svg::{Bar, Bars, Mark, StripRow, bars, strip_of, within};
 use crate::table::{Align, Table};
 
 /// Writes a whole experiment as one HTML page. It follows the reader's light or dark preference.
@@ -46,6 +47,7 @@ pub fn ablate_html(document: &AblateDocument) -> String {
             "<h3>Against {reference}</h3>\n{}",
             tables::effects(&configurations).html()
         );
+        out.push_str(&effects(&configurations, stage, reference));
         out.push_str(&drawing(document, stage));
         if let Some(counters) = tables::counters(&configurations, true) {
             let _ = write!(out, "<h3>Counters</h3>\n{}", counters.html());
@@ -78,6 +80,55 @@ pub fn ablate_html(document: &AblateDocument) -> String {
     }
     out.push_str("</main>\n</body>\n</html>\n");
     out
+}
+
+/// Draws what each configuration does to the spread, with its interval.
+fn effects(configurations: &[&AblateConfiguration], stage: Stage, reference: &str) -> String {
+    let drawn: Vec<(&AblateConfiguration, &AblateRatio)> =
+        configurations.iter().filter_map(|one| Some((*one, one.spread_ratio.as_ref()?))).collect();
+    let said = |(one, ratio): &(&AblateConfiguration, &AblateRatio)| {
+        let verdict = one.verdict.map_or(String::new(), |verdict| format!("{}, ", verdict.name()));
+        format!("{verdict}x {} ({})", times(ratio.ratio), said::interval(ratio))
+    };
+    let rows: Vec<Bar<'_>> = drawn
+        .iter()
+        .map(|both| Bar {
+            label: &both.0.label,
+            note: said(both),
+            marks: vec![Mark {
+                style: 0,
+                value: both.1.ratio,
+                interval: Some((both.1.low, both.1.high)),
+                tip: said(both),
+            }],
+        })
+        .collect();
+    let words: Vec<String> =
+        drawn.iter().map(|both| format!("{}: {}.", both.0.label, said(both))).collect();
+    let picture = Bars {
+        title: "Spread with each configuration",
+        in_words: &format!("Spread over that of {reference}. {}", words.join(" ")),
+        axis: "spread, as a multiple",
+        from: Some(1.0),
+        at_least: Some((0.5, 2.0)),
+        number: &|value| format!("x {}", plain(value)),
+        legend: &[],
+        rows: &rows,
+    };
+    let Some(drawing) = bars(&picture, &format!("effects-{}", stage.name())) else {
+        return String::new();
+    };
+    let caption = format!(
+        "The spread of each configuration over that of {reference}, which is the solid line: a bar to the left is less \
+         spread. The line through its end is the interval. Equal distances are equal ratios."
+    );
+    let caption = escape::html(&caption);
+    format!("<figure>{}<figcaption>{caption}</figcaption>\n</figure>\n", within(&drawing))
+}
+
+/// Writes a round number of an axis.
+fn plain(value: f64) -> String {
+    if value >= 1.0 { format!("{value:.0}") } else { format!("{value}") }
 }
 
 fn drawing(document: &AblateDocument, stage: Stage) -> String {

@@ -204,8 +204,10 @@ fn the_list_tells_what_is_possible_and_why_the_rest_is_not() {
 fn the_page_has_every_part_and_escapes_what_it_shows() {
     let html = ablate_html(&document());
     assert!(html.contains("# &lt;profile&gt;") && !html.contains("<profile>"), "{html}");
-    assert_eq!(html.matches("<svg").count(), 2);
+    assert_eq!(html.matches("<svg").count(), 4);
     assert!(html.contains("there are no second threads"));
+    let effects = html.split("<figure>").nth(1).unwrap().split("</figure>").next().unwrap();
+    insta::assert_snapshot!("effects", effects);
 }
 
 #[test]
