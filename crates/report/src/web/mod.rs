@@ -15,6 +15,7 @@ mod machine;
 mod machines;
 mod message;
 mod picture;
+mod ridges;
 mod series;
 mod spark;
 mod states;

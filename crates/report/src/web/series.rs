@@ -11,6 +11,7 @@ use super::frame::{Section, inline_definitions, name, page, parts, table, unit};
 use super::links::{At, Links, Site};
 use super::machine;
 use super::picture;
+use super::ridges::ridges;
 use super::states::states;
 use super::zoom::zoom;
 use crate::escape;
@@ -64,6 +65,7 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
         }
     }
     out.push_str(&levels(document, &scale));
+    out.push_str(&ridges(document).unwrap_or_default());
     let shown = format!("{}, the newest first", counted(document.points.len(), "value"));
     out.push_str("<h2>Values</h2>\n");
     out.push_str(&values(

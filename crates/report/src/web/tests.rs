@@ -412,6 +412,17 @@ fn what_is_read_and_what_is_drawn_are_the_same_points() {
 }
 
 #[test]
+fn levels_are_ridges_below_each_other_with_the_newest_on_top() {
+    let page = web_series(&series("<m>"), &site("a history"));
+    let place = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+    assert!(place("points 4 to 6, 3") < place("points 1 to 3, 3"));
+    assert!(page.contains("Ridges of &lt;m&gt;"));
+    let mut flat = series("m");
+    flat.levels.truncate(1);
+    assert!(!web_series(&flat, &site("a history")).contains("Ridges of"));
+}
+
+#[test]
 fn a_series_that_does_not_stay_is_above_the_changes() {
     let page = web_changes(&changes("main"), &site("a history"));
     let (above, _) = page.split_once("<article").unwrap();
