@@ -24,6 +24,7 @@ mod seconds;
 pub mod serve;
 #[cfg(test)]
 mod simulated;
+mod stream;
 mod tally;
 mod values;
 

@@ -110,6 +110,9 @@ impl Toolchain {
             "-Crelocation-model=static",
             // Nothing unwinds; debuggers have the tables in the file beside.
             "-Cforce-unwind-tables=no",
+            // What many functions do alike becomes a function of its own, if that spares at least so many bytes: 2 % of
+            // the program. Sparing every byte is 4 %, and made it read files half as fast.
+            "-Cllvm-args=-enable-machine-outliner=always -outliner-benefit-threshold=64",
         ]
         .into_iter()
         .map(str::to_owned)

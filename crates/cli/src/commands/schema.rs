@@ -52,10 +52,11 @@ pub(crate) fn published(name: &str) -> Option<String> {
 /// Returns a schema as `docs/schema` has it.
 fn text(name: &str) -> std::io::Result<String> {
     let found = SCHEMAS.iter().find(|(known, _)| *known == name);
-    let (_, compressed) = found.expect("the parser accepts only these names");
-    let mut text = String::new();
-    DeflateDecoder::new(*compressed).read_to_string(&mut text)?;
-    Ok(text)
+    let (_, numbers) = found.expect("the parser accepts only these names");
+    let mut all = String::new();
+    DeflateDecoder::new(BLOCKS).read_to_string(&mut all)?;
+    let blocks: Vec<&str> = all.split('\0').collect();
+    Ok(numbers.iter().map(|number| blocks[usize::from(*number)]).collect())
 }
 
 #[cfg(test)]

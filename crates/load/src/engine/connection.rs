@@ -14,7 +14,6 @@ use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::task::spawn_local;
 
@@ -27,6 +26,7 @@ use super::stamped::{Stamped, Stamps, Written};
 use super::target::{Place, Protocol};
 use crate::here::Here;
 use crate::pool::Taken;
+use crate::stream::Stream;
 use crate::tally::Fate;
 
 /// One place of an open connection; with HTTP/1.1 the connection itself.
@@ -149,41 +149,39 @@ async fn open(desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure> {
             Place::Tcp(address) => {
                 over(TcpStream::connect(address).await.and_then(quick), desk, number).await
             }
-            Place::Unix(path) => over(UnixStream::connect(path).await, desk, number).await,
+            Place::Unix(path) => {
+                let stream = UnixStream::connect(path).await;
+                over(stream.map(|stream| Box::new(stream) as Stream), desk, number).await
+            }
         }
     });
     opening.await.unwrap_or_else(|_| Err(Failure::new(FailureKind::TimedOut)))
 }
 
 /// Lets a connection send what it has without waiting for more.
-fn quick(stream: TcpStream) -> io::Result<TcpStream> {
+fn quick(stream: TcpStream) -> io::Result<Stream> {
     stream.set_nodelay(true)?;
-    Ok(stream)
+    Ok(Box::new(stream))
 }
 
 /// Agrees on TLS, if that is asked for, and speaks HTTP over a stream.
-async fn over<S>(
-    stream: io::Result<S>,
+async fn over(
+    stream: io::Result<Stream>,
     desk: &Rc<Desk>,
     number: usize,
-) -> Result<Connection, Failure>
-where
-    S: AsyncRead + AsyncWrite + Unpin + 'static,
-{
+) -> Result<Connection, Failure> {
     let stream = stream.map_err(|error| Failure::of_connecting(&error))?;
     match &desk.plan.target.tls {
         None => speak(stream, desk, number).await,
         Some(tls) => {
             let agreed = tls.connector.connect(tls.name.clone(), stream).await;
-            speak(agreed.map_err(|error| Failure::of_tls(&error))?, desk, number).await
+            let stream = agreed.map_err(|error| Failure::of_tls(&error))?;
+            speak(Box::new(stream), desk, number).await
         }
     }
 }
 
-async fn speak<S>(stream: S, desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure>
-where
-    S: AsyncRead + AsyncWrite + Unpin + 'static,
-{
+async fn speak(stream: Stream, desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure> {
     let stamps = Stamps::new(desk.clock);
     let io = TokioIo::new(Stamped::new(stream, Rc::clone(&stamps)));
     let failed = |error: hyper::Error| Failure::of_exchange(&error);

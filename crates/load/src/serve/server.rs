@@ -17,7 +17,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::oneshot;
 use tokio::task::{LocalSet, spawn_local};
@@ -27,6 +27,7 @@ use super::truth::{Queue, ServiceTime, Stalls};
 use super::workers::Workers;
 use crate::files::permit_connections;
 use crate::here::Here;
+use crate::stream::Stream;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -171,21 +172,21 @@ impl Listener {
 
     async fn accept(self, answers: Rc<Answers>) {
         loop {
-            let answers = Rc::clone(&answers);
-            match &self {
-                Self::Tcp(listener) => {
-                    if let Ok((stream, _)) = listener.accept().await {
-                        let _ = stream.set_nodelay(true);
-                        spawn_local(answers.serve(stream));
-                    }
-                }
-                Self::Unix(listener) => {
-                    if let Ok((stream, _)) = listener.accept().await {
-                        spawn_local(answers.serve(stream));
-                    }
-                }
+            if let Ok(stream) = self.next().await {
+                spawn_local(Rc::clone(&answers).serve(stream));
             }
         }
+    }
+
+    async fn next(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                let _ = stream.set_nodelay(true);
+                Box::new(stream)
+            }
+            Self::Unix(listener) => Box::new(listener.accept().await?.0),
+        })
     }
 }
 
@@ -206,16 +207,13 @@ enum Work {
 }
 
 impl Answers {
-    async fn serve(self: Rc<Self>, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
+    async fn serve(self: Rc<Self>, stream: Stream) {
         // A client that goes away is none of the server's business.
         let _ = self.converse(stream).await;
     }
 
     /// Speaks the protocol that the client begins with.
-    async fn converse(
-        self: Rc<Self>,
-        mut stream: impl AsyncRead + AsyncWrite + Unpin + 'static,
-    ) -> io::Result<()> {
+    async fn converse(self: Rc<Self>, mut stream: Stream) -> io::Result<()> {
         /// What a connection of HTTP/2 begins with, and no method of HTTP/1.1.
         const PREFACE: &[u8] = b"PRI";
         let mut first = [0; PREFACE.len()];
