@@ -189,10 +189,44 @@ pub(super) fn digest(bytes: &[u8]) -> [u8; 32] {
 }
 
 /// Makes a text that nobody can guess.
-pub(super) fn secret() -> io::Result<String> {
-    let mut bytes = [0; 32];
+fn secret() -> io::Result<String> {
+    Ok(URL_SAFE_NO_PAD.encode(random::<32>()?))
+}
+
+fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
     std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
-    Ok(URL_SAFE_NO_PAD.encode(bytes))
+    Ok(bytes)
+}
+
+/// What forms of this server have, and no other: each page has it in another guise, so that the lengths of compressed pages
+/// tell nothing about it.
+pub(super) struct FormToken([u8; 32]);
+
+impl FormToken {
+    /// Makes another one.
+    pub(super) fn make() -> io::Result<Self> {
+        random().map(Self)
+    }
+
+    /// Returns it for one page.
+    pub(super) fn for_page(&self) -> io::Result<String> {
+        let mask = random::<32>()?;
+        let both: Vec<u8> = mask.into_iter().chain(mixed(&mask, &self.0)).collect();
+        Ok(URL_SAFE_NO_PAD.encode(both))
+    }
+
+    /// Says whether a form has it.
+    pub(super) fn is(&self, given: &str) -> bool {
+        let Ok(both) = URL_SAFE_NO_PAD.decode(given) else { return false };
+        let Some((mask, rest)) = both.split_first_chunk::<32>() else { return false };
+        let Ok(rest) = <&[u8; 32]>::try_from(rest) else { return false };
+        is_same(&mixed(mask, rest), &self.0)
+    }
+}
+
+fn mixed(one: &[u8; 32], other: &[u8; 32]) -> [u8; 32] {
+    std::array::from_fn(|at| one[at] ^ other[at])
 }
 
 pub(super) fn host(headers: &HeaderMap) -> Option<&str> {
@@ -298,6 +332,18 @@ mod tests {
         assert!(one.text != other.text && one.digest != other.digest);
         assert_eq!(one.digest, hexadecimal(&digest(one.text.as_bytes())));
         assert!(one.text.starts_with("becalm_") && one.text.len() > 40 && one.digest.len() == 64);
+    }
+
+    #[test]
+    fn a_token_of_forms_looks_different_on_every_page_and_is_the_same() {
+        let token = FormToken::make().unwrap();
+        let [one, other] = [(); 2].map(|()| token.for_page().unwrap());
+        assert!(one != other && token.is(&one) && token.is(&other));
+        let foreign = FormToken::make().unwrap().for_page().unwrap();
+        for wrong in ["", "a", "ä", &one[1..], &format!("{one}a"), &format!("{one}{one}"), &foreign]
+        {
+            assert!(!token.is(wrong), "{wrong}");
+        }
     }
 
     #[test]

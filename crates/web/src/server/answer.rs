@@ -1,24 +1,43 @@
 //! What goes back to a client.
 
+use std::io::Write as _;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use becalm_report::style_of_pages;
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, LOCATION,
-    REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, CONTENT_TYPE,
+    HeaderName, LOCATION, REFERRER_POLICY, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 
 use super::access::digest;
 
+/// Bytes from which on a body is worth compressing.
+const WORTHWHILE: usize = 1 << 10;
+
+/// Says whether a client takes what is compressed.
+pub(super) fn takes_gzip(headers: &HeaderMap) -> bool {
+    let given = headers.get(ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or("");
+    given.split(',').any(|one| {
+        let (name, weight) = one.split_once(';').unwrap_or((one, ""));
+        let weight = weight.trim().strip_prefix("q=").map_or(Ok(1.0), str::parse::<f64>);
+        name.trim().eq_ignore_ascii_case("gzip") && weight.is_ok_and(|weight| weight > 0.0)
+    })
+}
+
 /// An answer before it is one of HTTP.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     kind: Kind,
-    body: String,
+    body: Bytes,
+    is_compressed: bool,
     more: Vec<(HeaderName, String)>,
 }
 
@@ -74,7 +93,7 @@ impl Kind {
 
 impl Answer {
     pub(super) fn new(status: StatusCode, kind: Kind, body: String) -> Self {
-        Self { status, kind, body, more: Vec::new() }
+        Self { status, kind, body: body.into(), is_compressed: false, more: Vec::new() }
     }
 
     pub(super) fn ok(kind: Kind, body: String) -> Self {
@@ -110,6 +129,18 @@ impl Answer {
         self
     }
 
+    /// Compresses what is long enough for that. Fast is good enough: the rest would take as long as to send it.
+    pub(super) fn compressed(self) -> Self {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        if self.body.len() < WORTHWHILE || encoder.write_all(&self.body).is_err() {
+            return self;
+        }
+        match encoder.finish() {
+            Ok(bytes) => Self { body: bytes.into(), is_compressed: true, ..self },
+            Err(_) => self,
+        }
+    }
+
     /// Returns how many bytes its body has.
     pub(super) fn bytes(&self) -> usize {
         self.body.len()
@@ -117,7 +148,7 @@ impl Answer {
 
     /// Makes it one of HTTP.
     pub(super) fn response(self) -> Response<Full<Bytes>> {
-        let mut response = Response::new(Full::new(Bytes::from(self.body)));
+        let mut response = Response::new(Full::new(self.body));
         *response.status_mut() = self.status;
         let headers: &mut HeaderMap = response.headers_mut();
         let mut put = |name: HeaderName, value: &str| {
@@ -141,9 +172,32 @@ impl Answer {
         let sharing = if self.kind == Kind::Badge { "cross-origin" } else { "same-origin" };
         put(HeaderName::from_static("cross-origin-resource-policy"), sharing);
         put(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
+        put(VARY, "accept-encoding");
+        if self.is_compressed {
+            put(CONTENT_ENCODING, "gzip");
+        }
         for (name, value) in &self.more {
             put(name.clone(), value);
         }
         response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_takes_is_what_it_says() {
+        let takes = |given: &str| {
+            takes_gzip(&HeaderMap::from_iter([(ACCEPT_ENCODING, given.parse().unwrap())]))
+        };
+        for yes in ["gzip", "br, GZIP;q=0.5", "deflate, gzip ;q=1.0"] {
+            assert!(takes(yes), "{yes}");
+        }
+        for no in ["", "br", "gzip;q=0", "gzip;q=0.000, br", "gzip;q=x", "*"] {
+            assert!(!takes(no), "{no}");
+        }
+        assert!(!takes_gzip(&HeaderMap::new()));
     }
 }

@@ -22,8 +22,8 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use super::access::{Access, Caller, digest, host, is_same, is_same_origin, secret};
-use super::answer::{Answer, Kind};
+use super::access::{Access, Caller, FormToken, host, is_same_origin};
+use super::answer::{Answer, Kind, takes_gzip};
 use super::counters::Counters;
 use super::decide::Asked;
 use super::encrypted::Encryption;
@@ -54,7 +54,7 @@ pub(super) struct Service {
     /// Tokens of the history, and when they were read.
     tokens: tokio::sync::Mutex<(Option<Instant>, Arc<[Token]>)>,
     /// In every form of this server, if anything can be changed. Another start has another one.
-    form_token: Option<String>,
+    form_token: Option<FormToken>,
     counters: Counters,
     turns: Arc<Semaphore>,
     arrivals: Arrivals,
@@ -100,7 +100,7 @@ impl Service {
         let ServerOptions {
             title, version, access, encryption, changes, limits, schema, log, ..
         } = options;
-        let form_token = if changes { Some(secret()?) } else { None };
+        let form_token = if changes { Some(FormToken::make()?) } else { None };
         Ok(Self {
             history,
             title,
@@ -196,6 +196,7 @@ impl Service {
         let turns = if target == Target::Upload { &self.adding } else { &self.turns };
         let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return (name, refuse(&WebMessage::Busy)) };
+        let takes_gzip = takes_gzip(&head.headers);
         // Databases block.
         let service = Arc::clone(&self);
         let work = spawn_blocking(move || {
@@ -203,13 +204,14 @@ impl Service {
             let _turn = turn;
             let done = service.carry_out(target, form, &wanted, sent);
             let site = service.site(&wanted.who);
-            done.unwrap_or_else(|refused| {
+            let answer = done.unwrap_or_else(|refused| {
                 let message = match refused {
                     Refused::Message(message) => message,
                     Refused::Store(error) => WebMessage::NoDatabase(error.to_string()),
                 };
                 message_on(&site, &message, form, depth)
-            })
+            });
+            if takes_gzip { answer.compressed() } else { answer }
         });
         let answer = match timeout(PATIENCE, work).await {
             Ok(Ok(answer)) => answer,
@@ -265,11 +267,7 @@ impl Service {
         };
         let form = pairs(&String::from_utf8_lossy(&bytes));
         let token = value(&form, "token").unwrap_or_default();
-        if is_same(&digest(token.as_bytes()), &digest(expected.as_bytes())) {
-            Ok(form)
-        } else {
-            Err(WebMessage::ForeignForm)
-        }
+        if expected.is(token) { Ok(form) } else { Err(WebMessage::ForeignForm) }
     }
 
     fn site(&self, who: &Caller) -> Site {
@@ -277,7 +275,8 @@ impl Service {
             .form_token
             .as_ref()
             .filter(|_| who.may(Right::Manage))
-            .map(|token| Decisions { token: token.clone(), by: who.name.clone() });
+            .and_then(|token| token.for_page().ok())
+            .map(|token| Decisions { token, by: who.name.clone() });
         Site {
             title: self.title.clone(),
             version: self.version.clone(),

@@ -2,6 +2,8 @@ use becalm_series::SeriesFilter;
 use serde_json::Value;
 
 use std::collections::HashSet;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
 use becalm_model::history::Commit;
@@ -80,6 +82,41 @@ fn every_page_is_complete_without_script_and_repeats_no_markup_of_others() {
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
         assert_eq!(page.header("x-content-type-options"), "nosniff", "{path}");
     }
+}
+
+#[test]
+fn pages_are_compressed_for_those_who_take_that() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve_with(None, false);
+    let ask = |path: &str, more: &str| {
+        let mut stream = TcpStream::connect(server.at()).unwrap();
+        let host = server.at();
+        let head =
+            format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}Connection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap();
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
+        let body = bytes.split_off(end + 4);
+        (String::from_utf8(bytes).unwrap().to_lowercase(), body)
+    };
+    for path in ["/", "/series/1", "/style.css", "/api/changes"] {
+        let (head, plain) = ask(path, "");
+        assert!(
+            !head.contains("content-encoding") && head.contains("vary: accept-encoding"),
+            "{head}"
+        );
+        let (head, packed) = ask(path, "Accept-Encoding: gzip, br\r\n");
+        assert!(
+            head.contains("content-encoding: gzip") && packed.len() < plain.len() / 2,
+            "{head}"
+        );
+        let mut unpacked = Vec::new();
+        flate2::read::GzDecoder::new(&packed[..]).read_to_end(&mut unpacked).unwrap();
+        assert!(unpacked == plain, "{path}");
+    }
+    let (head, _) = ask("/health", "Accept-Encoding: gzip\r\n");
+    assert!(!head.contains("content-encoding"), "{head}");
 }
 
 #[test]
