@@ -240,6 +240,54 @@ pub struct WatchedCpu {
     pub taken: Vec<Taken>,
 }
 
+/// Who ran when on which CPU, during one run or while the CPUs were watched.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Timeline {
+    /// Index into [`crate::Record::runs`]; `None` where nothing was measured.
+    pub run: Option<usize>,
+    /// Seconds from its beginning to its end.
+    pub seconds: f64,
+    /// Seconds of a slot.
+    pub slot: f64,
+    /// Who ran on which CPU, in the order of the CPUs.
+    pub lanes: Vec<Lane>,
+}
+
+/// What one of those that ran on a CPU had of it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lane {
+    /// The number of the CPU.
+    pub cpu: u32,
+    /// Who; `None` for the subject itself.
+    pub who: Option<Culprit>,
+    /// Slots in which it ran, in rising order, each with its share of the slot.
+    pub shares: Vec<(u32, f64)>,
+}
+
+impl Lane {
+    /// Adds shares of slots.
+    pub fn add(&mut self, shares: impl IntoIterator<Item = (u32, f64)>) {
+        for (slot, share) in shares {
+            match self.shares.binary_search_by_key(&slot, |(slot, _)| *slot) {
+                Ok(at) => self.shares[at].1 += share,
+                Err(at) => self.shares.insert(at, (slot, share)),
+            }
+        }
+    }
+
+    /// Makes each `by` slots one.
+    pub fn widen(&mut self, by: u32) {
+        let by = by.max(1);
+        let narrow = std::mem::take(&mut self.shares);
+        self.add(narrow.into_iter().map(|(slot, share)| (slot / by, share / f64::from(by))));
+    }
+
+    /// Returns the sum of its shares: slots that it would have filled alone.
+    pub fn total(&self) -> f64 {
+        self.shares.iter().map(|(_, share)| share).sum()
+    }
+}
+
 /// What a trace of a session gave.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Trace {
@@ -251,6 +299,9 @@ pub struct Trace {
     pub lost: u64,
     /// What could not be traced here.
     pub limits: Vec<Limit>,
+    /// Who ran when, during the longest measured run and then during a typical one; for those who watch the session, not
+    /// kept in documents.
+    pub timelines: Vec<Timeline>,
 }
 
 /// Why one run took longer than its like.
@@ -350,6 +401,16 @@ mod tests {
         );
         check(&Culprit::Softirq { kind: text("NET_RX"), function: None }, "softirq NET_RX");
         check(&Culprit::MajorFault, "page faults that read the disk");
+    }
+
+    #[test]
+    fn slots_of_a_lane_add_up_however_wide_they_are() {
+        let mut lane = Lane { shares: vec![(0, 0.5), (1, 1.0), (4, 0.25)], ..Lane::default() };
+        lane.add([(1, 0.0), (3, 0.5)]);
+        assert_eq!(lane.shares, [(0, 0.5), (1, 1.0), (3, 0.5), (4, 0.25)]);
+        lane.widen(2);
+        assert_eq!(lane.shares, [(0, 0.75), (1, 0.25), (2, 0.125)]);
+        assert!((lane.total() - 1.125).abs() < 1e-12);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::event::{Function, Layer, Tid};
+use super::event::{Function, LayerKey, Tid};
+use super::timeline::Timeline;
 
 /// Who took time, as the kernel numbers them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,29 +45,6 @@ pub(super) enum Who {
     Gap,
     /// Events are missing.
     Unknown,
-}
-
-/// A [`Layer`] that time is charged to. Timers are charged as a part of the layer they run in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum LayerKey {
-    /// The handler of a device's interrupt, by number.
-    Interrupt(u32),
-    /// An interrupt of the CPU's own, by its place in the catalogue.
-    Vector(u16),
-    /// A softirq, by number.
-    Softirq(u8),
-}
-
-impl LayerKey {
-    /// Returns the key of a layer; `None` for a timer.
-    pub(super) fn of(layer: Layer) -> Option<Self> {
-        match layer {
-            Layer::Interrupt(line) => Some(Self::Interrupt(line)),
-            Layer::Vector(place) => Some(Self::Vector(place)),
-            Layer::Softirq(number) => Some(Self::Softirq(number)),
-            Layer::Timer(_) => None,
-        }
-    }
 }
 
 /// How much one of them took.
@@ -117,6 +95,8 @@ pub(super) struct Account {
     pub(super) interrupted: u64,
     /// Everything that is not their own.
     pub(super) taken: BTreeMap<Who, Amount>,
+    /// Who ran when on which CPU meanwhile.
+    pub(super) timeline: Timeline,
 }
 
 impl Account {

@@ -177,6 +177,29 @@ pub(super) enum What {
     Lost(u64),
 }
 
+/// A [`Layer`] that time is charged to. Timers are charged as a part of the layer they run in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum LayerKey {
+    /// The handler of a device's interrupt, by number.
+    Interrupt(u32),
+    /// An interrupt of the CPU's own, by its place in the catalogue.
+    Vector(u16),
+    /// A softirq, by number.
+    Softirq(u8),
+}
+
+impl LayerKey {
+    /// Returns the key of a layer; `None` for a timer.
+    pub(super) fn of(layer: Layer) -> Option<Self> {
+        match layer {
+            Layer::Interrupt(line) => Some(Self::Interrupt(line)),
+            Layer::Vector(place) => Some(Self::Vector(place)),
+            Layer::Softirq(number) => Some(Self::Softirq(number)),
+            Layer::Timer(_) => None,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use becalm_machine::SysRoot;
 use becalm_model::metric::{CPU_TIME, WALL_TIME};
-use becalm_model::trace::{Culprit, Taken, Trace, TracedRun, WatchedCpu};
-use becalm_model::{Record, TraceLimit};
+use becalm_model::trace::{Culprit, Taken, Timeline, Trace, TracedRun, WatchedCpu};
+use becalm_model::{Record, Run, TraceLimit};
 
 use super::account::Account;
 use super::tracer::Recording;
@@ -46,10 +46,12 @@ pub fn joined(recording: &Recording, record: &Record, began: f64, root: &SysRoot
     let wall = record.metric_index(WALL_TIME);
     let cpu_time = record.metric_index(CPU_TIME);
     let mut runs = Vec::new();
+    let mut places = Vec::new();
     for (index, run) in record.runs.iter().enumerate() {
         let Some(seconds) = wall.and_then(|wall| run.value(wall)) else { continue };
         let window = (began + run.started, began + run.started + seconds);
         let Some(account) = account_in(&recording.accounts, window) else { continue };
+        places.push((index, account));
         let mut taken = recording.names.taken(account);
         let mut own = account.own as f64 * 1e-9;
         let cpu_time = cpu_time.and_then(|metric| run.value(metric));
@@ -72,7 +74,59 @@ pub fn joined(recording: &Recording, record: &Record, began: f64, root: &SysRoot
     if recording.fault_overhead.is_none() {
         limits.push(TraceLimit::FaultCost.into());
     }
-    Trace { runs, events: recording.events, lost: recording.lost, limits }
+    let timelines = timelines(recording, record, &places);
+    Trace { runs, events: recording.events, lost: recording.lost, limits, timelines }
+}
+
+/// Returns the timelines of the longest measured run and of a typical one: the one in the middle of those that have one.
+fn timelines(
+    recording: &Recording,
+    record: &Record,
+    places: &[(usize, &Account)],
+) -> Vec<Timeline> {
+    let is_measured = |index: usize| record.runs.get(index).is_some_and(Run::is_measured);
+    let mut drawn: Vec<&(usize, &Account)> = places
+        .iter()
+        .filter(|(index, account)| is_measured(*index) && !account.timeline.lanes.is_empty())
+        .collect();
+    drawn.sort_by_key(|(_, account)| account.ended.saturating_sub(account.started));
+    let typical = drawn.get(drawn.len().saturating_sub(1) / 2);
+    let chosen = drawn.last().into_iter().chain(typical.filter(|_| drawn.len() > 1));
+    chosen.map(|(run, account)| timeline(recording, Some(*run), account)).collect()
+}
+
+fn timeline(recording: &Recording, run: Option<usize>, account: &Account) -> Timeline {
+    Timeline {
+        run,
+        seconds: account.ended.saturating_sub(account.started) as f64 * 1e-9,
+        slot: account.timeline.width as f64 * 1e-9,
+        lanes: recording.names.lanes(&account.timeline),
+    }
+}
+
+/// Returns who ran when on each CPU while the trace watched.
+pub fn watched_timeline(recording: &Recording) -> Option<Timeline> {
+    let widest = recording.watched.iter().map(|(_, account)| account.timeline.width).max()?;
+    let mut all: Option<Timeline> = None;
+    for (_, account) in &recording.watched {
+        let mut one = timeline(recording, None, account);
+        let by = widest / account.timeline.width.max(1);
+        if account.timeline.width == 0 {
+            continue;
+        }
+        for lane in &mut one.lanes {
+            lane.widen(u32::try_from(by).unwrap_or(u32::MAX));
+        }
+        one.slot = widest as f64 * 1e-9;
+        match &mut all {
+            Some(all) => {
+                all.seconds = all.seconds.max(one.seconds);
+                all.lanes.extend(one.lanes);
+            }
+            None => all = Some(one),
+        }
+    }
+    all.filter(|all| !all.lanes.is_empty())
 }
 
 /// Returns what would have kept a subject from each CPU while the trace watched.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use becalm_machine::SysRoot;
-use becalm_model::trace::{Culprit, Taken};
+use becalm_model::trace::{Culprit, Lane, Taken};
 
-use super::account::{Account, LayerKey, Who};
-use super::event::{Comm, Function, Tid};
+use super::account::{Account, Who};
+use super::event::{Comm, Function, LayerKey, Tid};
+use super::timeline::{Ran, Timeline};
 
 /// The softirqs, in the order of their numbers (`softirq_to_name` in `kernel/softirq.c`).
 const SOFTIRQS: [&str; 10] =
@@ -112,6 +113,38 @@ impl Names {
         }
         all.sort_by(|a, b| b.seconds.total_cmp(&a.seconds));
         all
+    }
+
+    /// Returns who ran when on which CPU: a lane for each name. Tasks that were not looked up have the name of the trace.
+    pub(super) fn lanes(&self, timeline: &Timeline) -> Vec<Lane> {
+        let mut lanes: Vec<Lane> = Vec::new();
+        for (&(cpu, ran), slots) in &timeline.lanes {
+            let who = match ran {
+                Ran::Subject => None,
+                Ran::Task(tid) if self.tasks.contains_key(&tid) => Some(self.task(tid, None)),
+                Ran::Task(tid) => {
+                    let name = timeline.names.get(&tid).map(Comm::text);
+                    let name = name.unwrap_or_else(|| format!("task {}", tid.0));
+                    Some(Culprit::Process { name, pid: None, unit: None })
+                }
+                Ran::Layer(layer) => Some(self.culprit(Who::Layer { layer, timer: None })),
+                Ran::NonMaskable => Some(Culprit::NonMaskable),
+                Ran::Gap => Some(Culprit::Gap),
+                Ran::Unknown => Some(Culprit::Unknown),
+            };
+            let who = who.map(|who| who.group());
+            let share = |nanos: u64| nanos as f64 / timeline.width.max(1) as f64;
+            let slots = slots
+                .iter()
+                .filter_map(|(slot, nanos)| Some((u32::try_from(*slot).ok()?, share(*nanos))));
+            let known = lanes.iter().position(|lane| lane.cpu == cpu && lane.who == who);
+            let at = known.unwrap_or(lanes.len());
+            if known.is_none() {
+                lanes.push(Lane { cpu, who, shares: Vec::new() });
+            }
+            lanes[at].add(slots);
+        }
+        lanes
     }
 
     fn culprit(&self, who: Who) -> Culprit {

@@ -80,6 +80,7 @@ pub(super) fn record(document: Document) -> Result<Record, ReadError> {
         events: note.events,
         lost: note.lost,
         limits: note.limits.into_iter().map(Worded::value).collect(),
+        timelines: Vec::new(),
     });
     let places: HashMap<&str, usize> =
         subjects.iter().enumerate().rev().map(|(at, one)| (one.name.as_str(), at)).collect();

@@ -1,16 +1,17 @@
 //! Who took the time: `run 17 took 3.1 ms longer: 2.6 ms kworker/1:2 (writeback), ...`.
 
-use becalm_model::trace::{Explanation, LongerRun, Trace, TraceCost, WatchedCpu, Worst};
+use becalm_model::trace::{Explanation, LongerRun, Timeline, Trace, TraceCost, WatchedCpu, Worst};
 use becalm_model::{DisturbedRun, Record, Unit};
 
 use crate::html::{self, Lead};
 use crate::labels::Labels;
 use crate::markdown::markdown;
 use crate::page::{ELSEWHERE, Page};
+use crate::pictures::Picture;
 use crate::quantity::{NBSP, Scale, count, percent, ratio};
 use crate::sentence;
 use crate::style::{Role, Style};
-use crate::{escape, notes};
+use crate::{escape, notes, svg};
 
 /// Culprits with a smaller share than this share one line.
 const SMALL_SHARE: f64 = 0.001;
@@ -120,6 +121,9 @@ fn report<'a>(
         page.gap();
         worst(&mut page, &explanation.worst, Some(explanation.runs), style);
     }
+    for picture in timelines(record, trace) {
+        page.picture(picture);
+    }
     page.section("The trace itself");
     page.gap();
     page.say(&format!("{}.", recorded(trace.events, trace.lost)));
@@ -161,6 +165,41 @@ fn report<'a>(
     page
 }
 
+/// The section of timelines.
+const WATCHED: &str = "Who ran when on which CPU";
+
+/// Draws who ran when during the longest measured run and a typical one, in this order and over as much time.
+fn timelines(record: &Record, trace: &Trace) -> Vec<Picture> {
+    let longest = trace.timelines.iter().map(|one| one.seconds).fold(0.0, f64::max);
+    let draw = |(n, one): (usize, &Timeline)| {
+        let run = one.run.map_or_else(|| "A run".to_owned(), |run| name(record, run));
+        let which = if n == 0 { "the longest" } else { "a typical one" };
+        let title = format!("{run}, {which}: {}", span(one.seconds, true));
+        let section = if n == 0 { WATCHED } else { "" };
+        timeline_picture(one, &title, section, &format!("timeline-{n}"), longest)
+    };
+    trace.timelines.iter().enumerate().map(draw).collect()
+}
+
+fn timeline_picture(
+    timeline: &Timeline,
+    title: &str,
+    section: &'static str,
+    id: &str,
+    seconds: f64,
+) -> Picture {
+    let drawing = svg::timeline(timeline, title, id, seconds);
+    let mut caption = format!(
+        "{title}. On each CPU a line for everybody who ran there, as high as the share of the time; the whole width of \
+         a line is {}.",
+        span(seconds, true)
+    );
+    if drawing.count_of("others") > 0 {
+        caption.push_str(" Those that took little share a line.");
+    }
+    Picture { section, drawing, caption }
+}
+
 /// Says what took time on each CPU while nothing was measured.
 pub fn watch_text(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &Style) -> String {
     watched(cpus, all, trace, style).finish()
@@ -196,6 +235,16 @@ fn watched<'a>(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &'a Sty
         page.section("By name");
         page.gap();
         worst(&mut page, all, None, style);
+    }
+    for timeline in &trace.timelines {
+        let title = "The CPUs while they were watched";
+        page.picture(timeline_picture(
+            timeline,
+            title,
+            WATCHED,
+            "timeline-watch",
+            timeline.seconds,
+        ));
     }
     page.gap();
     page.say_as(Role::Hint, &format!("{}.", recorded(trace.events, trace.lost)));

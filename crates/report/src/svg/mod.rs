@@ -15,6 +15,7 @@ mod sequence;
 mod sheet;
 mod spectrum;
 mod strip;
+mod timeline;
 pub(crate) mod tone;
 mod violin;
 
@@ -34,6 +35,7 @@ pub(crate) use sequence::sequence;
 pub(crate) use sheet::sheet;
 pub(crate) use spectrum::{percentile, percentiles_below, spectrum};
 pub(crate) use strip::{StripRow, strip, strip_of};
+pub(crate) use timeline::timeline;
 pub(crate) use violin::violins;
 
 /// Width of every picture in its own units; whoever shows it scales it.

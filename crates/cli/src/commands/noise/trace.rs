@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use becalm_lab::trace::{Mode, Tracer, explain, watched, worst_of_cpus};
+use becalm_lab::trace::{Mode, Tracer, explain, watched, watched_timeline, worst_of_cpus};
 use becalm_machine::SysRoot;
 use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::trace::{Trace, TraceCost};
@@ -181,10 +181,12 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         recording.limits.push(TraceLimit::Stopped { after, of }.into());
     }
     let cpus = watched(&recording);
+    let timelines = watched_timeline(&recording).into_iter().collect();
     let worst = worst_of_cpus(&cpus);
     let trace = Trace {
         events: recording.events,
         lost: recording.lost,
+        timelines,
         limits: recording.limits,
         ..Trace::default()
     };

@@ -4,7 +4,8 @@ use super::layers::Frame;
 use super::threads::State;
 use super::{Ledger, Mode};
 use crate::trace::account::{Account, Who};
-use crate::trace::event::{Comm, Tid};
+use crate::trace::event::{Comm, LayerKey, Tid};
+use crate::trace::timeline::{Ran, Timeline};
 
 #[derive(Debug, Default)]
 pub(super) struct Cpu {
@@ -38,7 +39,10 @@ impl Ledger {
             slot.at = now;
             return;
         }
+        let before = slot.at;
         slot.at = now;
+        self.draw(cpu, (before, now));
+        let slot = &mut self.cpus[cpu];
         let Some(current) = slot.current else {
             // Without any event until now it has no task, where every task gets its tick.
             if slot.is_lost || self.mode == Mode::Subjects || self.rules.tick == 0 {
@@ -79,6 +83,44 @@ impl Ledger {
         }
         if !self.cpus[cpu].waiting.is_empty() {
             self.charge_waiting(cpu, current, span);
+        }
+    }
+
+    /// Writes down in the timelines what a CPU did from one moment to another.
+    fn draw(&mut self, cpu: usize, (from, to): (u64, u64)) {
+        let slot = &self.cpus[cpu];
+        let layer = slot.frames.iter().rev().find_map(|frame| LayerKey::of(frame.layer));
+        let (ran, from_gap) = match (slot.current, layer) {
+            (_, Some(layer)) => (Ran::Layer(layer), to),
+            (None, None) if slot.is_lost => (Ran::Unknown, to),
+            (None | Some(Tid::IDLE), None) => return,
+            // When the CPU stood still nobody knows; that it did shows at the end.
+            (Some(tid), None) => {
+                (Ran::Task(tid), to - gap_in(to - from, self.rules.tick).min(to - from))
+            }
+        };
+        self.note(cpu, ran, (from, from_gap));
+        self.note(cpu, Ran::Gap, (from_gap, to));
+    }
+
+    /// Writes down in the timelines that something ran.
+    fn note(&mut self, cpu: usize, ran: Ran, span: (u64, u64)) {
+        let (number, comm) = (u32::try_from(cpu).unwrap_or(u32::MAX), self.cpus[cpu].comm);
+        let root = match ran {
+            Ran::Task(tid) => self.threads.get(&tid).map(|thread| thread.root),
+            _ => None,
+        };
+        let watched = (self.mode == Mode::Watch).then_some(&mut self.cpus[cpu].watched);
+        // What comes before the watch begins is no part of it.
+        if let Some(account) = watched.filter(|account| account.started > 0) {
+            if account.timeline.from == 0 {
+                account.timeline = Timeline::starting(account.started);
+            }
+            draw_one(&mut account.timeline, number, ran, comm, span);
+        }
+        for (of, open) in self.open.iter_mut().filter(|(_, open)| open.is_subject) {
+            let ran = if root == Some(*of) { Ran::Subject } else { ran };
+            draw_one(&mut open.account.timeline, number, ran, comm, span);
         }
     }
 
@@ -134,6 +176,8 @@ impl Ledger {
 
     pub(super) fn non_maskable(&mut self, cpu: usize, now: u64, nanos: u64) {
         self.advance(cpu, now.saturating_sub(nanos));
+        let before = self.cpus[cpu].at;
+        self.note(cpu, Ran::NonMaskable, (before, now));
         let slot = &mut self.cpus[cpu];
         let taken = now.saturating_sub(slot.at);
         slot.at = slot.at.max(now);
@@ -145,6 +189,9 @@ impl Ledger {
     pub(super) fn lost(&mut self, cpu: usize, now: u64) {
         let slot = &mut self.cpus[cpu];
         let span = if slot.at == 0 { 0 } else { now.saturating_sub(slot.at) };
+        let before = now - span;
+        self.note(cpu, Ran::Unknown, (before, now));
+        let slot = &mut self.cpus[cpu];
         slot.at = slot.at.max(now);
         slot.frames.clear();
         let episode = self.episode();
@@ -154,6 +201,16 @@ impl Ledger {
             self.cpus[cpu].current = None;
         }
         self.cpus[cpu].is_lost = self.cpus[cpu].current.is_none();
+    }
+}
+
+/// Writes down in one timeline that something ran, and what it was called.
+fn draw_one(timeline: &mut Timeline, cpu: u32, ran: Ran, comm: Comm, span: (u64, u64)) {
+    timeline.add(cpu, ran, span);
+    if let Ran::Task(tid) = ran
+        && !comm.is_empty()
+    {
+        timeline.names.entry(tid).or_insert(comm);
     }
 }
 

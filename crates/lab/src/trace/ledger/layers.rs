@@ -1,8 +1,8 @@
 //! What runs on top of a task: interrupts, softirqs and the timers in them, and page faults.
 
 use super::{Ledger, Mode};
-use crate::trace::account::{LayerKey, Who};
-use crate::trace::event::{Function, Layer, Tid};
+use crate::trace::account::Who;
+use crate::trace::event::{Function, Layer, LayerKey, Tid};
 
 /// One layer that has begun.
 #[derive(Debug)]

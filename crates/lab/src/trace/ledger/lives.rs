@@ -4,6 +4,7 @@ use super::threads::{State, Thread};
 use super::{Ledger, Mode};
 use crate::trace::account::Account;
 use crate::trace::event::Tid;
+use crate::trace::timeline::Timeline;
 
 /// An account that goes on.
 #[derive(Debug)]
@@ -51,6 +52,7 @@ impl Ledger {
             account.started = now;
             account.own = 0;
             account.taken.clear();
+            account.timeline = Timeline::starting(now);
         }
     }
 
@@ -66,6 +68,10 @@ impl Ledger {
         if open.live > 0 || process != root.0 {
             return;
         }
+        // What the other CPUs did up to now is a part of its timeline.
+        for cpu in (0..self.cpus.len()).filter(|cpu| self.cpus[*cpu].at > 0).collect::<Vec<_>>() {
+            self.advance(cpu, now);
+        }
         // Children that outlive the subject are ended by becalm, and no part of the run.
         let orphans: Vec<Tid> =
             self.threads.iter().filter(|(_, t)| t.root == root).map(|(&tid, _)| tid).collect();
@@ -75,6 +81,29 @@ impl Ledger {
         }
         if let Some(open) = self.open.remove(&root) {
             self.closed.push(Account { ended: now, ..open.account });
+            thin_out(&mut self.closed);
+        }
+    }
+}
+
+/// Accounts with a timeline, at most; but becalm looks after every so many accounts only.
+const TIMELINES: usize = 64;
+const EVERY: usize = 16;
+
+/// Drops every second timeline where there are many, but never that of the longest run.
+fn thin_out(accounts: &mut [Account]) {
+    let has = |account: &&mut Account| !account.timeline.lanes.is_empty();
+    if !accounts.len().is_multiple_of(EVERY) {
+        return;
+    }
+    if accounts.iter().filter(|account| !account.timeline.lanes.is_empty()).count() <= TIMELINES {
+        return;
+    }
+    let length = |account: &Account| account.ended.saturating_sub(account.started);
+    let longest = accounts.iter().map(length).max().unwrap_or(0);
+    for (place, account) in accounts.iter_mut().filter(has).enumerate() {
+        if place % 2 == 1 && length(account) < longest {
+            account.timeline = Timeline::default();
         }
     }
 }

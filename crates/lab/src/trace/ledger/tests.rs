@@ -1,8 +1,9 @@
 //! The state machine on made sequences of events.
 
 use super::{Ledger, Mode, Rules};
-use crate::trace::account::{Account, LayerKey, Who};
-use crate::trace::event::{Comm, Function, Layer, Left, Tid, TraceEvent, What};
+use crate::trace::account::{Account, Who};
+use crate::trace::event::{Comm, Function, Layer, LayerKey, Left, Tid, TraceEvent, What};
+use crate::trace::timeline::Ran;
 
 const OWNER: u32 = 10;
 const SUBJECT: Tid = Tid(100);
@@ -92,6 +93,48 @@ fn a_subject_that_nobody_disturbs_has_all_its_time() {
     let account = Script::running().exit(3000, 0).check(2000, &[]);
     assert_eq!((account.started, account.ended), (1_000_000, 3_000_000));
     assert_eq!((account.threads, account.processes), (1, 1));
+}
+
+#[test]
+fn a_timeline_has_everybody_on_every_cpu_while_the_subject_lives() {
+    let account = Script::running()
+        .switch(1500, 0, HOG, Left::Ready)
+        .then(1600, 1, What::Enter(DISK))
+        .then(1700, 1, What::Leave(DISK))
+        .switch(2000, 0, SUBJECT, Left::Ready)
+        .exit(3000, 0)
+        .check(1500, &[(task(HOG), 500)]);
+    let timeline = &account.timeline;
+    assert_eq!(timeline.from, 1_000_000);
+    let on =
+        |cpu, ran| timeline.lanes.get(&(cpu, ran)).map(|lane| lane.values().sum::<u64>() / 1000);
+    assert_eq!(on(0, Ran::Subject), Some(1500));
+    assert_eq!(on(0, Ran::Task(HOG)), Some(500));
+    assert_eq!(on(1, Ran::Layer(LayerKey::of(DISK).unwrap())), Some(100));
+    assert_eq!(on(1, Ran::Task(Tid(OWNER))), Some(1900), "up to the end of the subject");
+    assert_eq!(timeline.names[&HOG].text(), "t200");
+    let lane = &timeline.lanes[&(0, Ran::Task(HOG))];
+    assert_eq!(lane.keys().next(), Some(&(500_000 / timeline.width)), "when it came");
+}
+
+#[test]
+fn many_runs_keep_few_timelines_and_always_that_of_the_longest() {
+    let mut script = Script::running();
+    script.exit(9000, 0).switch(9010, 0, Tid::IDLE, Left::Dead);
+    for run in 1..200_u64 {
+        let (process, by, from) = (SUBJECT.0, Tid(OWNER), run * 10_000);
+        script
+            .then(from, 1, What::Fork { parent: OWNER, process, tid: SUBJECT, by })
+            .then(from + 10, 1, What::Wakeup { tid: SUBJECT, target: 0 })
+            .switch(from + 20, 0, SUBJECT, Left::Ready)
+            .then(from + 100, 0, What::Exec { tid: SUBJECT })
+            .exit(from + 1000, 0)
+            .switch(from + 1010, 0, Tid::IDLE, Left::Dead);
+    }
+    let closed = script.ledger.take_closed();
+    let kept = closed.iter().filter(|account| !account.timeline.lanes.is_empty()).count();
+    assert!(closed.len() == 200 && (20..=80).contains(&kept), "{} {kept}", closed.len());
+    assert!(!closed[0].timeline.lanes.is_empty());
 }
 
 #[test]
@@ -412,10 +455,15 @@ fn the_first_event_of_a_cpu_tells_who_had_it_since_the_watch_began() {
     let rules = Rules { owner: OWNER, tick: PERIOD * 1000, fault_overhead: 0 };
     let mut script =
         Script { ledger: Ledger::new(rules, Mode::Watch, 2), present: [HOG, Tid::IDLE] };
+    // What is recorded before the watch begins is no part of its timeline, which would begin with the machine.
+    script.switch(500, 0, HOG, Left::Asleep).then(900, 0, What::WorkEnd);
     script.ledger.resume(1_000_000);
     script.switch(2500, 0, Tid::IDLE, Left::Asleep);
     let watched = script.ledger.watched(3_000_000);
-    assert_eq!(watched[0].nanos(task(HOG)), 1_500_000);
+    let timeline = &watched[0].timeline;
+    assert_eq!(timeline.from, 1_000_000);
+    assert_eq!(timeline.lanes[&(0, Ran::Task(HOG))].values().sum::<u64>(), 1_500_000);
+    assert_eq!(watched[0].nanos(task(HOG)), 1_500_000 + 400_000);
     assert_eq!(watched[0].taken.len(), 1, "{:?}", watched[0].taken);
     // Nothing happened on the other one: it had nothing to do.
     assert!(watched[1].taken.is_empty(), "{:?}", watched[1].taken);
