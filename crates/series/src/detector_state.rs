@@ -9,7 +9,7 @@ use becalm_stats::changes::{
 use becalm_store::DetectorState;
 
 /// Version of the detector and of what it leaves: others begin anew.
-pub(crate) const VERSION: u32 = 5;
+pub(crate) const VERSION: u32 = 6;
 
 /// The first word of a line about a change of spread, and about a state.
 const SPREAD: &str = "spread";

@@ -295,7 +295,7 @@ fn a_new_slow_mode_is_told_by_its_share_and_seen_by_a_margin_of_the_mean() {
     let env = env();
     // From value 150 on two of five runs take 10 % more.
     let value = |i: usize| {
-        let is_slow = i >= 150 && (i * i * 31 + 13 * i) % 89 < 35;
+        let is_slow = i >= 150 && (i * i * 45 + 13 * i) % 89 < 35;
         100.0 + noise(i) / 10.0 + if is_slow { 10.0 } else { 0.0 }
     };
     env.write("s.txt", series((0..300).map(value)));

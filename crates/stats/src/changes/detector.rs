@@ -1,8 +1,9 @@
 //! The detector: one value after another, each change when it is confirmed.
 
+use super::age::{Age, FEW};
 use super::correlation::Correlation;
-use super::judge::{COARSE_DISCOUNT, Judgement, judge, young_discount};
-use super::locate::{locate, unripe};
+use super::judge::{COARSE_DISCOUNT, Judgement, judge, sharp_discount};
+use super::locate::{Located, locate, unripe};
 use super::pool::Pool;
 use super::wander::{LONGEST, beyond_wandering, prepared};
 use super::window::{self, Window};
@@ -17,23 +18,32 @@ const PENDING_SHORTEST: usize = 2;
 /// How many differences before a change may belong to a noisier stretch.
 const NEAREST: [usize; 4] = [4, 7, 12, 20];
 
-/// How much noisier the values around a change may be without any doubt about it.
+/// How much noisier the values around a change may be without any doubt about it, and if they are few, which hardly tell;
+/// of a grown level, which tells its noise, by how much less.
 const CALM: f64 = 1.5;
+const CALM_OF_FEW: f64 = 1.8;
+const GROWN_IS_LESS: f64 = 0.8;
 
 /// From how many values on the new level is doubted no more.
 const DOUBTED: f64 = 40.0;
 
-/// How many splits are tried against noise that wanders, which takes most time.
+/// How many places are tried against noise that wanders, which takes most time.
 const WORTH_TRYING: usize = 3;
 
 /// How much nearer the boundary is against noise that wanders: what is weighed by how likely it is needs less.
-const WANDERING_DISCOUNT: f64 = 0.25;
+const WANDERING_DISCOUNT: f64 = 0.1;
+
+/// The same where most values are equal.
+const COARSE_WANDERING_DISCOUNT: f64 = 0.25;
 
 /// Deviations from the middle of their neighbours at which values are clipped.
 const FARTHEST: f64 = 3.5;
 
 /// What is added to the boundary for a change of spread.
 const SPREAD_SURCHARGE: f64 = 0.5;
+
+/// After how many values each a change of spread is asked about.
+const SPREAD_EACH: usize = 4;
 
 /// From how many standard errors on the level may change where the spread does.
 const SHIFTS: f64 = 2.5;
@@ -165,12 +175,15 @@ impl Detector {
             return None;
         }
         let level = self.level().map(News::Level);
-        level.or_else(|| self.spread().map(News::Spread))
+        level.or_else(|| {
+            // It takes ten differences anyway: a few values more are not worth the time.
+            let is_asked = self.age().0.is_multiple_of(SPREAD_EACH);
+            if is_asked { self.spread().map(News::Spread) } else { None }
+        })
     }
 
     fn level(&mut self) -> Option<Change> {
-        let (split, judged) = self.confirmed()?;
-        let place = locate(self.window.values(), split, &judged);
+        let (place, judged) = self.confirmed()?;
         if judged.excess < self.doubt(place.index) {
             return None;
         }
@@ -200,9 +213,12 @@ impl Detector {
             .map(|near| noisier((first, step - near), (step - near, step)))
             .map(|near| near.max((near + since) / std::f64::consts::SQRT_2))
             .fold(since, f64::max);
+        let count = self.window.len() - place;
+        let calm = if count <= FEW { CALM_OF_FEW } else { CALM };
+        let calm = calm - GROWN_IS_LESS * self.age().grown();
         // Many values tell their own scatter.
-        let few = 1.0 - (self.window.len() - place) as f64 / DOUBTED;
-        (doubt - CALM).max(0.0) * few.max(0.0)
+        let few = 1.0 - count as f64 / DOUBTED;
+        (doubt - calm).max(0.0) * few.max(0.0)
     }
 
     /// Says whether the level may change at a place as well: then that is to be decided first.
@@ -216,7 +232,7 @@ impl Detector {
         let boundary = self.rules.boundary() + SPREAD_SURCHARGE;
         let (split, z) = self
             .differences
-            .candidates()
+            .candidates(SPREAD_SURCHARGE)
             .into_iter()
             .filter(|split| {
                 *split >= spread::FEWEST && self.differences.len() - split >= spread::FEWEST
@@ -272,19 +288,34 @@ impl Detector {
         })
     }
 
-    fn confirmed(&self) -> Option<(usize, Judgement)> {
+    /// Returns where a new level begins, and what says so. Noise that wanders is asked about there and not at the split that
+    /// stood out: what it does not have is the edge.
+    fn confirmed(&self) -> Option<(Located, Judgement)> {
+        let surcharge = self.age().surcharge(window::REACH, self.window.is_coarse());
         let mut found: Vec<(usize, Judgement)> = self
             .window
-            .candidates()
+            .candidates(surcharge)
             .into_iter()
             .filter_map(|split| Some((split, self.judge(split, self.least(split))?)))
             .filter(|(split, judged)| judged.excess >= 0.0 && self.matters(*split, judged))
             .collect();
         found.sort_by(|a, b| b.1.excess.total_cmp(&a.1.excess));
-        found.into_iter().take(WORTH_TRYING).find_map(|(split, judged)| {
-            let judged = self.against_wandering(split, judged);
-            (judged.excess >= 0.0).then_some((split, judged))
-        })
+        let mut tried = Vec::new();
+        for (split, judged) in found {
+            let place = locate(self.window.values(), split, &judged);
+            if tried.contains(&place.index) {
+                continue;
+            }
+            if tried.len() == WORTH_TRYING {
+                break;
+            }
+            tried.push(place.index);
+            let judged = self.against_wandering(place.index, judged);
+            if judged.excess >= 0.0 {
+                return Some((place, judged));
+            }
+        }
+        None
     }
 
     /// Returns what is left of a finding where the noise may wander ([`super::wander`]).
@@ -297,7 +328,8 @@ impl Detector {
         let values = prepared(before, after, FARTHEST * judged.scale, judged.before);
         let z = beyond_wandering(&values, before.len(), !judged.is_coarse);
         let found = judged.z.abs();
-        judged.excess = judged.excess.min(judged.excess + z + WANDERING_DISCOUNT - found);
+        let nearer = if judged.is_coarse { COARSE_WANDERING_DISCOUNT } else { WANDERING_DISCOUNT };
+        judged.excess = judged.excess.min(judged.excess + z + nearer - found);
         judged.z = found.min(z).copysign(judged.z);
         judged
     }
@@ -305,12 +337,18 @@ impl Detector {
     /// Returns what a split has to reach for a change to be confirmed, at least.
     fn least(&self, split: usize) -> f64 {
         let count = split.min(window::REACH) + self.window.len() - split;
+        let surcharge = self.age().surcharge(window::REACH, false);
+        let nearer = sharp_discount(count) - surcharge;
         let coarse = if self.window.is_coarse() { COARSE_DISCOUNT } else { 0.0 };
-        self.rules.boundary() - young_discount(count).max(coarse)
+        self.rules.boundary() - nearer.max(coarse)
     }
 
     fn judge(&self, split: usize, least: f64) -> Option<Judgement> {
-        judge(self.window.split(split), self.at.past, self.rules.boundary(), least)
+        judge(self.window.split(split), self.at.past, self.age(), self.rules.boundary(), least)
+    }
+
+    fn age(&self) -> Age {
+        Age(self.at.seen - self.at.start)
     }
 
     fn matters(&self, split: usize, judged: &Judgement) -> bool {

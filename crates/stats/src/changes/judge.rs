@@ -10,11 +10,12 @@
 //!   time, and is asked last, by the detector.
 //!
 //! The boundary is what they must reach. It is no quantile of one test: it accounts for the split being the best of many
-//! and for looking again after every run, by simulation (`Rules::false_alarms`). It is nearer for a sharp step in a young
-//! level ([`super::jump`]), which is asked about few times; farther for many values on the shorter side, where a slow drift
-//! makes chance results likelier. Where most values are equal, so that single ones say little, a few values need more and
-//! many need less.
+//! and for looking again after every run, by simulation (`Rules::false_alarms`). It is nearer in a young level and farther
+//! in a grown one ([`super::age`]); nearer still for a sharp step among few values ([`super::jump`]); farther for many
+//! values on the shorter side, where a slow drift makes chance results likelier. Where most values are equal, so that
+//! single ones say little, a few values need more and many need less.
 
+use super::age::{Age, FEW};
 use super::correlation::Correlation;
 use super::jump::jump;
 use super::noisier::beyond_scatter;
@@ -34,12 +35,26 @@ const EXPECTED: (f64, f64) = (0.5, 40.0);
 const KNOWN: f64 = 100.0;
 
 /// Deviations that each of so few values is away from the middle of the others, at least: fewer than six values do not
-/// tell their scatter.
-const FEWEST_BEYOND: [f64; 8] = [6.0, 6.0, 5.0, 3.7, 3.0, 2.2, 1.2, 0.5];
+/// tell their scatter. In a young level, and in a grown one.
+const FEWEST_BEYOND: [(f64, f64); 8] = [
+    (6.0, 6.0),
+    (6.0, 6.0),
+    (5.0, 5.0),
+    (3.55, 3.7),
+    (2.0, 3.0),
+    (2.2, 2.2),
+    (1.2, 1.2),
+    (0.5, 0.5),
+];
 
-/// How much nearer the boundary is for a sharp step, at most, and up to how many values.
-const YOUNG_DISCOUNT: f64 = 1.0;
+/// Share of the others that may be as far as the nearest of few values: what is that frequent happens three times in a
+/// row without a change.
+const AS_FAR: f64 = 0.02;
+
+/// How much nearer the boundary is for a sharp step among so few values, and up to how many; never by more than the last.
+const SHARP_DISCOUNT: f64 = 1.0;
 const YOUNG: f64 = 60.0;
+const LARGEST_DISCOUNT: f64 = 0.42;
 
 /// Surcharge for a shorter side of many values, from the first number on up to the second: only a drift is found so late.
 const MANY_SURCHARGE: f64 = 1.4;
@@ -48,7 +63,7 @@ const MANY: (f64, f64) = (20.0, 60.0);
 /// Where most values of the longer side are equal: the surcharge for few values on the shorter side, the discount for many,
 /// and how many these are.
 const COARSE_SURCHARGE: f64 = 0.6;
-pub(super) const COARSE_DISCOUNT: f64 = 0.3;
+pub(super) const COARSE_DISCOUNT: f64 = 0.36;
 const COARSE: (f64, f64) = (8.0, 30.0);
 
 /// Values nearest to the split whose scatter counts if it is larger: twice the shorter side within these.
@@ -75,10 +90,11 @@ pub(super) struct Judgement {
     pub(super) is_coarse: bool,
 }
 
-/// Judges a split of which neither side is empty; nothing where |z| is below `least`.
+/// Judges a split of a level of this age, of which neither side is empty; nothing where |z| is below `least`.
 pub(super) fn judge(
     split: Split<'_>,
     past: Correlation,
+    age: Age,
     boundary: f64,
     least: f64,
 ) -> Option<Judgement> {
@@ -86,13 +102,16 @@ pub(super) fn judge(
     let is_short = length(split.before) >= length(split.after);
     let (longer, shorter) =
         if is_short { (split.before, split.after) } else { (split.after, split.before) };
+    let reference = &split.values[longer.0..longer.1];
+    let other = &split.values[shorter.0..shorter.1];
+    let (n, m) = (reference.len(), other.len());
+    if m <= FEW && !are_rare(reference, other) {
+        return None;
+    }
     let pool = Pool::of(&split, longer, shorter);
     if pool.z().abs() * LARGEST_GAIN < least {
         return None;
     }
-    let reference = &split.values[longer.0..longer.1];
-    let other = &split.values[shorter.0..shorter.1];
-    let (n, m) = (reference.len(), other.len());
     let by_ranks =
         if are_separate(reference, other) { separated(n + m, m) } else { pool.signed_root().abs() };
     if by_ranks < least {
@@ -108,18 +127,17 @@ pub(super) fn judge(
     let is_coarse = 2 * equal > n && scale > 0.0;
     let z = by_ranks.min(beyond_scatter(reference, middle, other, scale, is_coarse));
     let side = pool.z().signum();
-    let beyond = FEWEST_BEYOND.get(m).map_or(0.0, |times| times * scale);
-    let are_beyond = other.iter().all(|value| (value - middle) * side > beyond);
-    if z < least || (beyond > 0.0 && !are_beyond) {
+    if z < least || !are_beyond(middle, other, side, scale, age) {
         return None;
     }
     let share = |(from, to): (f64, f64)| ((m as f64 - from) / (to - from)).clamp(0.0, 1.0);
-    let excess = z - boundary + if is_sharp { young_discount(n + m) } else { 0.0 }
-        - if is_coarse {
-            COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)
-        } else {
-            MANY_SURCHARGE * share(MANY)
-        };
+    let surcharge = if is_coarse {
+        COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)
+    } else {
+        MANY_SURCHARGE * share(MANY)
+            - if is_sharp && m >= FEW { sharp_discount(n + m) } else { 0.0 }
+    };
+    let excess = z - boundary - age.surcharge(m, is_coarse) - surcharge;
     Some(if is_short {
         Judgement {
             z: side * z,
@@ -143,9 +161,27 @@ pub(super) fn judge(
     })
 }
 
+/// Says whether few values, beyond the others on this side, are as far away from them as so few have to be.
+fn are_beyond(middle: f64, few: &[f64], side: f64, scale: f64, age: Age) -> bool {
+    let Some((young, grown)) = FEWEST_BEYOND.get(few.len()) else { return true };
+    let times = young + age.grown_beside_few() * (grown - young);
+    let away = |value: &f64| (value - middle) * side;
+    let nearest = few.iter().map(away).fold(f64::INFINITY, f64::min);
+    scale <= 0.0 || nearest > times * scale
+}
+
+/// Says whether hardly any of the other values are as far out as the nearest of few.
+fn are_rare(others: &[f64], few: &[f64]) -> bool {
+    let (low, high) = range(few);
+    let most = AS_FAR.mul_add(others.len() as f64, 0.5);
+    let above = others.iter().map(|value| u32::from(*value >= low)).sum::<u32>();
+    let below = others.iter().map(|value| u32::from(*value <= high)).sum::<u32>();
+    f64::from(above.min(below)) <= most
+}
+
 /// Returns how much nearer the boundary is for a sharp step among so many values.
-pub(super) fn young_discount(count: usize) -> f64 {
-    YOUNG_DISCOUNT * (1.0 - count as f64 / YOUNG).max(0.0)
+pub(super) fn sharp_discount(count: usize) -> f64 {
+    (SHARP_DISCOUNT * (1.0 - count as f64 / YOUNG)).clamp(0.0, LARGEST_DISCOUNT)
 }
 
 /// Returns the correlation to be reckoned with at a split.
@@ -166,11 +202,13 @@ fn scale(reference: &[f64], middle: f64, shorter: usize, is_before: bool) -> f64
 
 /// Says whether all values of one side are beyond all of the other.
 fn are_separate(a: &[f64], b: &[f64]) -> bool {
-    let range = |values: &[f64]| {
-        values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(*value), high.max(*value))
-        })
-    };
     let (a, b) = (range(a), range(b));
     a.1 < b.0 || b.1 < a.0
+}
+
+/// Returns the smallest and the largest value.
+fn range(values: &[f64]) -> (f64, f64) {
+    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(*value), high.max(*value))
+    })
 }

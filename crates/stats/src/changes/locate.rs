@@ -86,15 +86,14 @@ fn levels(values: &[f64], near: usize, judged: &Judgement) -> (f64, f64, f64) {
 /// Whether the very last values, too few to be a level, explain better what was found than a level that
 /// begins at `index` does: then it is not to be decided before there are more of them.
 pub(super) fn unripe(values: &[f64], index: usize, judged: &Judgement) -> bool {
-    let scale = scale(&values[..index], judged);
+    let (before, after, scale) = levels(values, index, judged);
     let lost = |values: &[f64], level: f64| -> f64 {
         values.iter().map(|value| loss((value - level) / scale)).sum()
     };
-    let found = lost(&values[index..], judged.after);
+    let found = lost(&values[index..], after);
     (1..SHORTEST).filter_map(|few| values.len().checked_sub(few)).any(|start| {
         let newest = &values[start..];
-        start > index
-            && lost(&values[index..start], judged.before) + lost(newest, median(newest)) < found
+        start > index && lost(&values[index..start], before) + lost(newest, median(newest)) < found
     })
 }
 

@@ -18,6 +18,7 @@
 //! 41, 1954); the statistic is a scan over splits with scores (Pettitt, "A Non-Parametric Approach to the
 //! Change-Point Problem", Applied Statistics 28, 1979).
 
+mod age;
 pub(crate) mod correlation;
 mod detector;
 pub mod engines;

@@ -22,13 +22,27 @@ impl Order {
 
     /// Forgets the first `count` values, so that the others move to the front.
     pub(super) fn forget(&mut self, count: usize) {
-        self.places.retain_mut(|place| {
-            let kept = *place as usize >= count;
-            if kept {
-                *place -= count as u32;
+        // Without a branch: which ones go is as good as random.
+        let mut kept = 0;
+        for i in 0..self.places.len() {
+            let place = self.places[i];
+            self.places[kept] = place.wrapping_sub(count as u32);
+            kept += usize::from(place as usize >= count);
+        }
+        self.places.truncate(kept);
+    }
+
+    /// Calls `each` with every place in ascending order of the values, and with twice the number of the others below it, a
+    /// tie counting one half.
+    pub(super) fn walk_all(&self, values: &[f64], mut each: impl FnMut(usize, usize)) {
+        let mut first = 0;
+        while first < self.places.len() {
+            let end = first + self.equal(values, first);
+            for place in &self.places[first..end] {
+                each(*place as usize, first + end - 1);
             }
-            kept
-        });
+            first = end;
+        }
     }
 
     /// Calls `each` with every place in ascending order of the values, and with twice the number of
@@ -39,26 +53,24 @@ impl Order {
         counted: impl Fn(usize) -> bool,
         mut each: impl FnMut(usize, usize),
     ) {
-        let at = |place: u32| values[place as usize];
-        let mut below = 0;
-        let mut rest = &self.places[..];
-        while let [first, others @ ..] = rest {
-            let ties = others.iter().take_while(|place| at(**place) <= at(*first)).count();
-            if ties == 0 {
-                let count = usize::from(counted(*first as usize));
-                each(*first as usize, 2 * below + count);
-                below += count;
-                rest = others;
-                continue;
-            }
-            let (equal, others) = rest.split_at(1 + ties);
+        let (mut first, mut below) = (0, 0);
+        while first < self.places.len() {
+            let end = first + self.equal(values, first);
+            let equal = &self.places[first..end];
             let count = equal.iter().filter(|place| counted(**place as usize)).count();
             for place in equal {
                 each(*place as usize, 2 * below + count);
             }
             below += count;
-            rest = others;
+            first = end;
         }
+    }
+
+    /// Returns how many values are equal to the one at `first` of the order, which is the first of them.
+    fn equal(&self, values: &[f64], first: usize) -> usize {
+        let at = |place: u32| values[place as usize];
+        let value = at(self.places[first]);
+        1 + self.places[first + 1..].iter().take_while(|one| at(**one) <= value).count()
     }
 }
 
@@ -93,6 +105,13 @@ mod tests {
             order.walk(values, |place| place >= from, |place, twice| {
                 seen += 1;
                 assert_eq!(twice, twice_below(&values[from..], values[place]));
+            });
+            prop_assert_eq!(seen, values.len());
+            let mut seen = 0;
+            order.walk_all(values, |place, twice| {
+                seen += 1;
+                // Less one for the value itself, which is a tie.
+                assert_eq!(twice, twice_below(values, values[place]) - 1);
             });
             prop_assert_eq!(seen, values.len());
         }

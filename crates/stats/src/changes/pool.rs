@@ -26,7 +26,7 @@ impl Pool {
     /// Scores the values of two stretches of a split among both.
     pub(super) fn of(split: &Split<'_>, first: (usize, usize), second: (usize, usize)) -> Self {
         let (n, m) = (first.1 - first.0, second.1 - second.0);
-        let table = Scores::get();
+        let table = Scores::among(n + m - 1);
         let mut scores = vec![0.0; n + m];
         let place_of = |place: usize| {
             if first.0 <= place && place < first.1 {
@@ -43,7 +43,7 @@ impl Pool {
             |place, twice_below| {
                 if let Some(at) = place_of(place) {
                     // Among the values and itself: twice below it counts one tie too many.
-                    scores[at] = split.weights[place] * table.outside(twice_below - 1, n + m - 1);
+                    scores[at] = split.weights[place] * table.of(twice_below - 1);
                 }
             },
         );

@@ -13,10 +13,12 @@
 use std::sync::LazyLock;
 
 use crate::normal;
-use crate::whole::place;
 
 /// Cells of the table, many more than there are different shares of a window.
 const CELLS: usize = 2048;
+
+/// Bits of the fraction of a cell.
+const FRACTION: u32 = 32;
 
 /// Quantiles at the places i / `CELLS`; the first and the last a quarter of a cell inside.
 static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
@@ -26,24 +28,24 @@ static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The table of normal scores; take it once for many values.
+/// The normal scores among a number of values; take them once for many values.
 #[derive(Clone, Copy)]
-pub(super) struct Scores(&'static [f64]);
+pub(super) struct Scores {
+    table: &'static [f64],
+    /// Cells for each half of a value below, in units of 2^-32.
+    step: u64,
+}
 
 impl Scores {
-    /// Returns the table, computing it when first asked.
-    pub(super) fn get() -> Self {
-        Self(&TABLE)
+    /// Returns the scores of a value from outside of `n` others.
+    pub(super) fn among(n: usize) -> Self {
+        Self { table: &TABLE, step: (CELLS << FRACTION) as u64 / (2 * n as u64 + 2) }
     }
 
-    /// Returns the score of a value from outside of `n` others, of which `twice_below` / 2 are below
-    /// it, a tie counting one half.
-    pub(super) fn outside(self, twice_below: usize, n: usize) -> f64 {
-        self.at((twice_below + 1) as f64 / (2 * n + 2) as f64)
-    }
-
-    fn at(self, share: f64) -> f64 {
-        self.0[place(share * CELLS as f64 + 0.5)]
+    /// Returns the score of a value of which `twice_below` / 2 of the others are below it, a tie counting one half.
+    pub(super) fn of(self, twice_below: usize) -> f64 {
+        let cell = ((twice_below as u64 + 1) * self.step + (1 << (FRACTION - 1))) >> FRACTION;
+        self.table[usize::try_from(cell).unwrap_or(CELLS).min(CELLS)]
     }
 }
 
@@ -53,17 +55,13 @@ mod tests {
 
     #[test]
     fn scores_are_normal_quantiles() {
-        let scores = Scores::get();
-        assert_eq!(scores.outside(100, 100), 0.0);
+        let scores = Scores::among(100);
+        assert_eq!(scores.of(100), 0.0);
         for below in [0, 1, 30, 77, 100] {
             let exact = normal::quantile((below as f64 + 0.5) / 101.0);
-            let score = scores.outside(2 * below, 100);
+            let score = scores.of(2 * below);
             assert!((score - exact).abs() < 0.02, "{below} below: {score} is not {exact}");
-            assert_eq!(
-                score,
-                -scores.outside(200 - 2 * below, 100),
-                "the two sides mirror each other"
-            );
+            assert_eq!(score, -scores.of(200 - 2 * below), "the two sides mirror each other");
         }
     }
 }

@@ -82,7 +82,7 @@ mod tests {
     /// A new slow mode: from value 150 on, 40 % of the runs take 10 % more.
     fn with_a_new_mode() -> Vec<f64> {
         let noise = |i: usize| ((i * 7919 + 13) % 101) as f64 / 300.0;
-        let is_slow = |i: usize| i >= 150 && (i * i * 31 + 13 * i) % 89 < 35;
+        let is_slow = |i: usize| i >= 150 && (i * i * 45 + 13 * i) % 89 < 35;
         (0..300).map(|i| 100.0 + noise(i) + if is_slow(i) { 10.0 } else { 0.0 }).collect()
     }
 

@@ -51,22 +51,22 @@ const fn law(persistence: f64, share: f64, weight: f64, young: f64, doubt: f64) 
 
 const LAWS: [Law; COUNT] = [
     law(0.0, 0.0, 0.5, 0.0, 0.0),
-    law(0.3, 1.0, 0.2, 3.0, 3.2),
-    law(0.6, 1.0, 0.15, 3.0, 3.4),
-    law(0.8, 1.0, 0.02, 3.0, 4.7),
-    law(0.9, 1.0, 0.02, 3.0, 5.1),
-    law(0.97, 1.0, 0.01, 3.0, 5.4),
-    law(0.8, 0.5, 0.025, 3.0, 3.1),
-    law(0.9, 0.5, 0.03, 3.0, 3.3),
-    law(0.97, 0.5, 0.02, 3.0, 3.4),
-    law(0.95, 0.25, 0.02, 3.0, 2.5),
-    law(1.0, 0.003, 0.02, 0.0, 1.5),
-    law(1.0, 0.03, 0.02, 0.0, 1.5),
+    law(0.3, 1.0, 0.2, 3.35, 3.4),
+    law(0.6, 1.0, 0.15, 3.35, 3.6),
+    law(0.8, 1.0, 0.02, 3.35, 4.9),
+    law(0.9, 1.0, 0.02, 3.35, 5.3),
+    law(0.97, 1.0, 0.01, 3.35, 5.6),
+    law(0.8, 0.5, 0.025, 3.35, 3.1),
+    law(0.9, 0.5, 0.03, 3.35, 3.3),
+    law(0.97, 0.5, 0.02, 3.35, 3.4),
+    law(0.95, 0.25, 0.02, 3.35, 2.5),
+    law(1.0, 0.003, 0.02, 0.35, 1.5),
+    law(1.0, 0.03, 0.02, 0.35, 1.5),
 ];
 const COUNT: usize = 12;
 
 /// Weight of two moods, and the logarithm of how much more it is in a young series.
-const OF_MOODS: (f64, f64) = (0.3, 0.5);
+const OF_MOODS: (f64, f64) = (0.3, 0.85);
 
 /// Moods are fitted where w is at least this much without them.
 const WORTH_FITTING: f64 = 9.0;

@@ -1,6 +1,6 @@
 //! The last values of a level and their scores, and the quick look at every split of them.
 //!
-//! Scores are taken among the values of the window itself, and again whenever it has grown by a quarter;
+//! Scores are taken among the values of the window itself, and again whenever it has grown by a third;
 //! prefix sums of them give the difference of the means of two neighbouring stretches in constant time.
 //! Splits near the end are all looked at, farther ones in steps of a seventh, for the statistic hardly
 //! differs between them. What stands out is judged properly ([`super::judge`]), so that the quick look
@@ -18,14 +18,14 @@ pub(super) const REACH: usize = 100;
 /// Values that are kept.
 pub(super) const KEPT: usize = 2 * REACH;
 
-/// The quick look's limit for the square of the standardised difference.
-const WORTH_JUDGING: f64 = 3.2 * 3.2;
+/// The quick look's limit for the standardised difference.
+const WORTH_JUDGING: f64 = 3.2;
 
-/// The same for young levels: their scores are smaller among few.
-const WORTH_JUDGING_YOUNG: f64 = 2.5 * 2.5;
+/// The same among few values, whose scores are smaller.
+const WORTH_JUDGING_AMONG_FEW: f64 = 2.5;
 
-/// Values from which a level is young no more.
-const GROWN: usize = 60;
+/// Values that are few no more.
+const MANY: usize = 60;
 
 /// Share of the correlation that the quick look reckons with: scores in a window with two levels are
 /// smaller than those in one, and what is passed over here is never judged.
@@ -45,6 +45,17 @@ const DISTANCES: [usize; 26] = [
     1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 21, 24, 28, 32, 37, 43, 50, 58, 67, 77, 88,
     REACH,
 ];
+
+/// The same as numbers.
+const COUNTS: [f64; DISTANCES.len()] = {
+    let mut counts = [0.0; DISTANCES.len()];
+    let mut i = 0;
+    while i < DISTANCES.len() {
+        counts[i] = DISTANCES[i] as f64;
+        i += 1;
+    }
+    counts
+};
 
 /// How many of the nearest splits are judged beside one that stands out.
 const BESIDE: usize = 8;
@@ -123,7 +134,7 @@ impl Window {
         if self.values.len() >= self.score_at {
             self.score();
         } else {
-            let score = Scores::get().outside(twice_below, self.values.len() - 1);
+            let score = Scores::among(self.values.len() - 1).of(twice_below);
             self.append(score, point.error);
         }
     }
@@ -166,18 +177,13 @@ impl Window {
         self.order.forget(surplus);
         self.weighing = Weighing::of(&self.values, &self.errors);
         let n = self.values.len();
-        let table = Scores::get();
+        let table = Scores::among(n - 1);
         self.scores.clear();
         self.scores.resize(n, 0.0);
-        // Among the values and itself: twice below it counts one tie too many.
         let scores = &mut self.scores;
-        self.order.walk(
-            &self.values,
-            |_| true,
-            |place, twice_below| {
-                scores[place] = table.outside(twice_below - 1, n - 1);
-            },
-        );
+        self.order.walk_all(&self.values, |place, twice_below| {
+            scores[place] = table.of(twice_below);
+        });
         self.weights.clear();
         self.weights.extend(self.errors.iter().map(|error| self.weighing.weight(*error)));
         self.sums.clear();
@@ -210,17 +216,16 @@ impl Window {
         self.sums.push(self.sums[self.sums.len() - 1] + score);
     }
 
-    /// Returns the splits (values before each) that stand out from their neighbours and are worth judging; none where the
-    /// very last values, too few to be a level, stand out more than all of them: what those do to other
+    /// Returns the splits (values before each) that stand out from their neighbours and are worth judging, where `surcharge`
+    /// is added to the boundary; none where the very last values, too few to be a level, stand out more than all of them: what those do to other
     /// splits is not to be decided before there are more.
-    pub(super) fn candidates(&self) -> Vec<usize> {
+    pub(super) fn candidates(&self, surcharge: f64) -> Vec<usize> {
         let squares = self.squares();
         let (young, ripe) = squares.split_at(SHORTEST - 1);
-        let largest = |squares: &[f64]| {
-            squares.iter().fold(0.0, |most, square| if *square > most { *square } else { most })
-        };
         let best = largest(ripe);
-        let limit = if self.values.len() < GROWN { WORTH_JUDGING_YOUNG } else { WORTH_JUDGING };
+        let is_few = self.values.len() < MANY;
+        let limit = surcharge + if is_few { WORTH_JUDGING_AMONG_FEW } else { WORTH_JUDGING };
+        let limit = limit * limit;
         if best <= limit || largest(young) > best {
             return Vec::new();
         }
@@ -253,11 +258,12 @@ impl Window {
         let mut squares = [0.0; DISTANCES.len()];
         let end = self.sums[n];
         if let Some(sums) = self.sums.last_chunk::<{ 2 * REACH + 1 }>() {
+            // First what is scattered, then what several can be done of at once.
+            let (middle, before) =
+                (at_distances::<{ 2 * REACH }>(sums), at_distances::<REACH>(sums));
             for (i, square) in squares.iter_mut().enumerate() {
-                let m = DISTANCES[i];
-                let middle = sums[2 * REACH - m];
-                let before = middle - sums[REACH - m];
-                let difference = (end - middle) * REACH as f64 - before * m as f64;
+                let (after, before) = (end - middle[i], middle[i] - before[i]);
+                let difference = after * REACH as f64 - before * COUNTS[i];
                 *square = difference * difference * self.factors[i];
             }
             return squares;
@@ -276,9 +282,30 @@ impl Window {
     }
 }
 
+/// Returns what is at each of [`DISTANCES`] before a place. They are written out, so that no place is looked up.
+#[rustfmt::skip]
+fn at_distances<const END: usize>(s: &[f64; 2 * REACH + 1]) -> [f64; DISTANCES.len()] {
+    [
+        s[END - 1], s[END - 2], s[END - 3], s[END - 4], s[END - 5], s[END - 6], s[END - 7],
+        s[END - 8], s[END - 9], s[END - 10], s[END - 12], s[END - 14], s[END - 16], s[END - 18],
+        s[END - 21], s[END - 24], s[END - 28], s[END - 32], s[END - 37], s[END - 43],
+        s[END - 50], s[END - 58], s[END - 67], s[END - 77], s[END - 88], s[END - 100],
+    ]
+}
+
+/// Returns the largest of some squares; several are looked at at once.
+fn largest(squares: &[f64]) -> f64 {
+    let larger = |a: f64, b: f64| if a > b { a } else { b };
+    let fours = squares.chunks_exact(4);
+    let rest = fours.remainder().iter().copied().fold(0.0, larger);
+    let lanes =
+        fours.fold([0.0; 4], |most, four| std::array::from_fn(|i| larger(most[i], four[i])));
+    lanes.into_iter().fold(rest, larger)
+}
+
 /// How many values there are when `n` were scored and they are scored again.
 fn next_scoring(n: usize) -> usize {
-    n + (n / 4).max(2)
+    n + (n / 3).max(2)
 }
 
 /// Returns after how many values of a level of `age` they were last scored, and how many were kept then.
@@ -333,5 +360,18 @@ impl Weighing {
         } else {
             1.0
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_written_out_as_they_are() {
+        let sums = std::array::from_fn(|place| place as f64);
+        let expected = DISTANCES.map(|distance| (2 * REACH - distance) as f64);
+        assert_eq!(at_distances::<{ 2 * REACH }>(&sums), expected);
+        assert_eq!(at_distances::<REACH>(&sums), expected.map(|place| place - REACH as f64));
     }
 }
