@@ -117,10 +117,6 @@ pub(super) fn judge(
     if by_ranks < least {
         return None;
     }
-    let start = split.before.0;
-    let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
-    let level_only = if is_short { 0..longer.1 } else { longer.0..longer.1 };
-    let correlation = correlation(&split.scores[level_only], past, is_sharp);
     let (middle, level) = (median(reference), median(other));
     let scale = scale(reference, middle, m, is_short);
     let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
@@ -130,6 +126,10 @@ pub(super) fn judge(
     if z < least || !are_beyond(middle, other, side, scale, age) {
         return None;
     }
+    let start = split.before.0;
+    let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
+    let level_only = if is_short { 0..longer.1 } else { longer.0..longer.1 };
+    let correlation = correlation(&split.scores[level_only], past, is_sharp);
     let share = |(from, to): (f64, f64)| ((m as f64 - from) / (to - from)).clamp(0.0, 1.0);
     let surcharge = if is_coarse {
         COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)

@@ -4,7 +4,7 @@
 /// Places of values, by value.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Order {
-    places: Vec<u32>,
+    places: Vec<u16>,
 }
 
 impl Order {
@@ -13,10 +13,10 @@ impl Order {
     pub(super) fn push(&mut self, values: &[f64]) -> usize {
         let place = values.len() - 1;
         let value = values[place];
-        let at = |place: &u32| values[*place as usize];
+        let at = |place: &u16| values[*place as usize];
         let below = self.places.partition_point(|one| at(one) < value);
         let equal = self.places[below..].iter().take_while(|one| at(one) <= value).count();
-        self.places.insert(below + equal, place as u32);
+        self.places.insert(below + equal, place as u16);
         2 * below + equal
     }
 
@@ -26,7 +26,7 @@ impl Order {
         let mut kept = 0;
         for i in 0..self.places.len() {
             let place = self.places[i];
-            self.places[kept] = place.wrapping_sub(count as u32);
+            self.places[kept] = place.wrapping_sub(count as u16);
             kept += usize::from(place as usize >= count);
         }
         self.places.truncate(kept);
@@ -68,7 +68,7 @@ impl Order {
 
     /// Returns how many values are equal to the one at `first` of the order, which is the first of them.
     fn equal(&self, values: &[f64], first: usize) -> usize {
-        let at = |place: u32| values[place as usize];
+        let at = |place: u16| values[place as usize];
         let value = at(self.places[first]);
         1 + self.places[first + 1..].iter().take_while(|one| at(**one) <= value).count()
     }

@@ -9,6 +9,7 @@
 //! Van der Waerden, "Order Tests for the Two-Sample Problem and their Power", Indagationes
 //! Mathematicae 14 (1952); Chernoff and Savage (1958) on their efficiency, which is never below that
 //! of the t test.
+#![expect(clippy::cast_possible_truncation, reason = "a window has a few hundred values")]
 
 use std::sync::LazyLock;
 
@@ -18,7 +19,7 @@ use crate::normal;
 const CELLS: usize = 2048;
 
 /// Bits of the fraction of a cell.
-const FRACTION: u32 = 32;
+const FRACTION: u32 = 20;
 
 /// Quantiles at the places i / `CELLS`; the first and the last a quarter of a cell inside.
 static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
@@ -32,20 +33,20 @@ static TABLE: LazyLock<Vec<f64>> = LazyLock::new(|| {
 #[derive(Clone, Copy)]
 pub(super) struct Scores {
     table: &'static [f64],
-    /// Cells for each half of a value below, in units of 2^-32.
-    step: u64,
+    /// Cells for each half of a value below, in units of 2^-20.
+    step: u32,
 }
 
 impl Scores {
     /// Returns the scores of a value from outside of `n` others.
     pub(super) fn among(n: usize) -> Self {
-        Self { table: &TABLE, step: (CELLS << FRACTION) as u64 / (2 * n as u64 + 2) }
+        Self { table: &TABLE, step: (CELLS << FRACTION) as u32 / (2 * n as u32 + 2) }
     }
 
     /// Returns the score of a value of which `twice_below` / 2 of the others are below it, a tie counting one half.
     pub(super) fn of(self, twice_below: usize) -> f64 {
-        let cell = ((twice_below as u64 + 1) * self.step + (1 << (FRACTION - 1))) >> FRACTION;
-        self.table[usize::try_from(cell).unwrap_or(CELLS).min(CELLS)]
+        let cell = ((twice_below as u32 + 1) * self.step + (1 << (FRACTION - 1))) >> FRACTION;
+        self.table[(cell as usize).min(CELLS)]
     }
 }
 

@@ -354,8 +354,11 @@ impl Weighing {
     }
 
     fn weight(self, error: f64) -> f64 {
+        if error <= self.usual {
+            return 1.0;
+        }
         let beyond = error * error - self.usual * self.usual;
-        if beyond > 0.0 && self.deviation > 0.0 {
+        if self.deviation > 0.0 {
             self.deviation / (beyond + self.deviation * self.deviation).sqrt()
         } else {
             1.0
