@@ -110,6 +110,7 @@ pub(super) fn target(path: &[String], form: Form, method: &Method) -> Option<Tar
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse::<i64>().ok().filter(|_| is_plain)
     };
+    let script = |name: &str| web_scripts().iter().position(|(known, _)| known == name);
     let of_both = |words: &[&str]| match words {
         ["changes"] => Some(Target::Changes),
         ["benchmarks"] => Some(Target::Benchmarks),
@@ -133,9 +134,7 @@ pub(super) fn target(path: &[String], form: Form, method: &Method) -> Option<Tar
             [] | [""] => Some(Target::Changes),
             ["changes", id] => id.parse().ok().map(Target::Decision),
             ["style.css"] => Some(Target::Style),
-            [name] if name.ends_with(".js") => {
-                web_scripts().iter().position(|(known, _)| known == name).map(Target::Script)
-            }
+            [name] if script(name).is_some() => script(name).map(Target::Script),
             ["icon.svg" | "favicon.ico"] => Some(Target::Icon),
             ["feed.atom"] => Some(Target::Feed),
             ["badge.svg"] => Some(Target::Badge),

@@ -21,6 +21,9 @@ use crate::kept::{Brought, LeftOut};
 /// Facts that name a machine, beside those that split series.
 const NAMING: [&str; 2] = ["cpu_model", "kernel_release"];
 
+/// What does not count, by branch.
+type OfBranches = BTreeMap<String, Uncounted>;
+
 impl Findings {
     /// Looks at the series of those branches and machines that are not as they were `before`.
     pub(super) fn anew(
@@ -129,7 +132,7 @@ impl Findings {
         found.changes.extend(changes);
         sort(&mut found.changes);
         found.unsettled.extend(unsettled);
-        Ok(Self { groups, states, noise, outlines, left, ..found })
+        Ok(Self { groups, states, left, noise, outlines, ..found })
     }
 
     /// Looks again at the series that have changes: only those can be decided about.
@@ -216,7 +219,7 @@ fn uncounted(
     history: &History,
     store: &mut Store,
     groups: &[Group],
-) -> Result<(BTreeMap<String, Uncounted>, Vec<(usize, i64)>), StoreError> {
+) -> Result<(OfBranches, Vec<(usize, i64)>), StoreError> {
     let mut of_branch: BTreeMap<&str, Vec<(usize, Vec<Moment>)>> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate() {
         let moments = store.moments(group, EntryId(0))?;
