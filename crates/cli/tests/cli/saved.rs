@@ -264,7 +264,7 @@ fn kinds_of_pictures_have_the_subjects_of_all_files() {
     let kinds = "ecdf,ridges,spectrum,histogram";
     let files = ["--png", "p.png", "a.json", "b.json"];
     let plot = [&["plot", "--kind", kinds, "--svg", "p.svg"][..], &files].concat();
-    env.run(plot).exits_with(0);
+    let _ = env.run(plot).exits_with(0);
     let svg = env.read("p.svg");
     for drawn in ["Cumulative distribution", "Ridges", "Percentiles", "Distribution"] {
         assert_eq!(svg.matches(&format!(">{drawn}</text>")).count(), 1, "{drawn}: {svg}");
