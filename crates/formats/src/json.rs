@@ -31,6 +31,7 @@ pub(crate) fn read_text<T: DeserializeOwned>(
         words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
     };
     let clean = has_words(["NaN", "Infinity"]).then(|| without_bare_tokens(text)).flatten();
+    let mut has_tokens = clean.is_some();
     let mut parsed = parse(clean.as_deref().unwrap_or(text));
     // `inf` is part of many words: only a text that is refused is looked through for it.
     if parsed.is_err()
@@ -38,17 +39,22 @@ pub(crate) fn read_text<T: DeserializeOwned>(
         && let Some(clean) = without_bare_tokens(text)
     {
         parsed = parse(&clean);
+        has_tokens = true;
     }
     let error = match parsed {
         Ok(document) => return Ok(document),
         Err(error) => error,
     };
     let inner = error.inner();
+    let mut problem = without_position(&inner.to_string());
+    if has_tokens && problem.contains("null") {
+        problem.push_str("; `NaN` and infinities count as null");
+    }
     Err(ImportError::Json {
         file: file.name.clone(),
         line: lines_before + inner.line().max(1),
         place: error.path().to_string(),
-        problem: without_position(&inner.to_string()),
+        problem,
     })
 }
 

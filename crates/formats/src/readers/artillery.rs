@@ -97,11 +97,7 @@ impl Report {
 
     fn add(mut self, imported: &mut Imported) {
         "artillery".clone_into(&mut self.load.name);
-        let of = |wanted: &str| {
-            self.load.figures.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value)
-        };
-        self.load.latency =
-            of("median").map(|value| ("median", value)).or_else(|| Some(("mean", of("mean")?)));
+        self.load.stands_for_latency(["median", "mean"]);
         self.load.counts.push(("errors", Direction::Lower, self.errors));
         self.load.counts.push(("other statuses than 2xx and 3xx", Direction::Lower, self.failed));
         self.load.add(imported);

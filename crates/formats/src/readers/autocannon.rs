@@ -76,13 +76,7 @@ const FIGURES: [(&str, &str, &str); 13] = [
 ];
 
 /// Milliseconds are whole numbers, but for the mean, which therefore stands for the latency.
-fn choose_latency(load: &mut Load) {
-    let of = |wanted: &str| {
-        load.figures.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value)
-    };
-    load.latency =
-        of("mean").map(|value| ("mean", value)).or_else(|| Some(("median", of("median")?)));
-}
+const MEAN_FIRST: [&str; 2] = ["mean", "median"];
 
 fn read_json(file: &File) -> Result<Imported, ImportError> {
     let mut imported = Imported::of("autocannon");
@@ -104,7 +98,7 @@ fn read_json(file: &File) -> Result<Imported, ImportError> {
                 report.latency.get(field).and_then(Value::as_f64).map(|value| value * 1e-3),
             );
         }
-        choose_latency(&mut load);
+        load.stands_for_latency(MEAN_FIRST);
         load.requests = report.requests.average.0;
         load.transfer = report.throughput.average.0;
         let counts = [
@@ -168,7 +162,7 @@ fn read_text(file: &File) -> Result<Imported, ImportError> {
                             Some(time(cell).ok_or_else(|| wrong("times after `Latency`"))?),
                         );
                     }
-                    choose_latency(&mut load);
+                    load.stands_for_latency(MEAN_FIRST);
                 }
                 Some((&"Req/Sec", rest)) => {
                     let mean = average(&names, rest);

@@ -82,11 +82,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             load.figure(name, one.value.0);
         }
         load.figure("maximum", histogram.max.0);
-        let of = |wanted: &str| {
-            load.figures.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value)
-        };
-        load.latency =
-            of("median").map(|value| ("median", value)).or_else(|| Some(("mean", of("mean")?)));
+        load.stands_for_latency(["median", "mean"]);
         load.requests = report.actual.0;
         let codes = report.ret_codes.0;
         // Codes are statuses of HTTP, or words such as `SERVING` and `OK`.

@@ -34,6 +34,14 @@ impl Load {
         self.figures.extend(seconds.map(|seconds| (name.into(), seconds)));
     }
 
+    /// Lets the first of these figures that there is stand for the latency.
+    pub(super) fn stands_for_latency(&mut self, figures: [&'static str; 2]) {
+        self.latency = figures.into_iter().find_map(|wanted| {
+            let figure = self.figures.iter().find(|(name, _)| name == wanted);
+            figure.map(|(_, value)| (wanted, *value))
+        });
+    }
+
     /// Adds it to a record as one process.
     pub(super) fn add(self, imported: &mut Imported) {
         if self.is_empty() {

@@ -61,11 +61,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             let name = if name == "p50" { "median".to_owned() } else { name };
             load.figure(name, seconds.0);
         }
-        let of = |wanted: &str| {
-            load.figures.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value)
-        };
-        load.latency =
-            of("median").map(|value| ("median", value)).or_else(|| Some(("mean", of("mean")?)));
+        load.stands_for_latency(["median", "mean"]);
         load.requests = summary.requests_per_sec.0;
         load.transfer = summary.size_per_sec.0;
         load.counts.extend(summary.success_rate.0.map(|rate| ("success", Direction::Higher, rate)));

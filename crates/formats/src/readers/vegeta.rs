@@ -72,11 +72,7 @@ fn load(latencies: impl IntoIterator<Item = (String, f64)>) -> Load {
             load.figure(name, Some(seconds));
         }
     }
-    let of = |wanted: &str| {
-        load.figures.iter().find(|(name, _)| name == wanted).map(|(_, value)| *value)
-    };
-    load.latency =
-        of("median").map(|value| ("median", value)).or_else(|| Some(("mean", of("mean")?)));
+    load.stands_for_latency(["median", "mean"]);
     load
 }
 

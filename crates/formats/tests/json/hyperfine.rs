@@ -58,6 +58,10 @@ fn what_is_wrong_is_named_with_its_place() {
         error(r#"{"results": [{"command": "a", "times": [1, -2]}]}"#),
         "a.json, at results[0].times[1]: expected a time, found `-2`"
     );
+    assert_eq!(
+        error(r#"{"results": [{"command": "a", "times": [1, NaN]}]}"#),
+        "a.json, line 1, at results[0].times[1]: invalid type: null, expected f64; `NaN` and infinities count as null"
+    );
     assert_eq!(error(r#"{"results": []}"#), "a.json: it contains no measurement");
 }
 
