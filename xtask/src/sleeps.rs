@@ -43,7 +43,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/testkit/src/postgres.rs", 1),
             ("crates/testkit/src/slurm.rs", 2),
             ("crates/testkit/src/wait.rs", 1),
-            ("crates/web/src/server/connection.rs", 1),
+            ("crates/web/src/server/connection.rs", 2),
             ("xtask/src/ending.rs", 2),
             ("xtask/src/vm/guest.rs", 1),
         ],

@@ -185,7 +185,7 @@ fn there_are_few_traits() {
     traits.sort();
     assert_eq!(
         traits,
-        ["Client", "Database", "Executor", "Isolate"],
+        ["Client", "Database", "Duplex", "Executor", "Isolate"],
         "a further one needs its reason in ARCHITECTURE.md"
     );
 }

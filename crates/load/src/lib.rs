@@ -24,7 +24,6 @@ mod seconds;
 pub mod serve;
 #[cfg(test)]
 mod simulated;
-mod stream;
 mod tally;
 mod values;
 

@@ -6,11 +6,13 @@
 
 mod client;
 mod server;
+mod stream;
 
 use tokio_rustls::rustls;
 
 pub use client::{Roots, Trust, client, server_name};
 pub use server::server;
+pub use stream::{Duplex, Stream};
 
 /// Why TLS cannot be used.
 #[derive(Debug, thiserror::Error)]

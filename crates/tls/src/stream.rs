@@ -4,9 +4,9 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 
 /// What bytes go through in both directions.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin {}
+pub trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
 
 /// A connection over TCP, a socket of Unix, or TLS on one of them.
-pub(crate) type Stream = Box<dyn Duplex>;
+pub type Stream = Box<dyn Duplex>;

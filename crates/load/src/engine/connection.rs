@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use becalm_model::load::{ExpectedBody, FailureKind};
+use becalm_tls::Stream;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
@@ -26,7 +27,6 @@ use super::stamped::{Stamped, Stamps, Written};
 use super::target::{Place, Protocol};
 use crate::here::Here;
 use crate::pool::Taken;
-use crate::stream::Stream;
 use crate::tally::Fate;
 
 /// One place of an open connection; with HTTP/1.1 the connection itself.

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 
 use becalm_kernel::{clock, sched};
+use becalm_tls::Stream;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body_util::{BodyExt as _, Full};
@@ -27,7 +28,6 @@ use super::truth::{Queue, ServiceTime, Stalls};
 use super::workers::Workers;
 use crate::files::permit_connections;
 use crate::here::Here;
-use crate::stream::Stream;
 
 /// Where a server listens.
 #[derive(Debug, Clone, PartialEq, Eq)]

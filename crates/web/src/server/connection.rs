@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use becalm_tls::Stream;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -15,7 +16,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::{spawn_blocking, spawn_local};
 use tokio::time::{sleep, timeout};
 
-use super::encrypted::{EVERY, Encryption, Stream};
+use super::encrypted::{EVERY, Encryption};
 use super::routes::Service;
 
 /// How many times less time there is for the head of a request while more than half of the places are taken.
@@ -66,7 +67,7 @@ pub(super) async fn accept(
                 let _ = stream.set_nodelay(true);
                 spawn_local(async move {
                     let stream = match &service.encryption {
-                        None => Some(Stream::Plain(stream)),
+                        None => Some(Box::new(stream) as Stream),
                         Some(encryption) => encryption.with(stream, head).await,
                     };
                     if let Some(stream) = stream {

@@ -1,18 +1,13 @@
-//! Connections that are encrypted: with a certificate that is read anew when it was renewed, and as one kind of stream beside
-//! those that are not.
+//! Connections that are encrypted, with a certificate that is read anew when it was renewed.
 
 use std::io;
-use std::pin::Pin;
 use std::sync::Mutex;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use becalm_tls::{TlsError, server};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use becalm_tls::{Stream, TlsError, server};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
-use tokio_rustls::server::TlsStream;
 
 use crate::history::locked;
 
@@ -70,77 +65,13 @@ impl Encryption {
     pub(super) async fn with(&self, stream: TcpStream, patience: Duration) -> Option<Stream> {
         let acceptor = locked(&self.now).1.clone();
         let agreed = timeout(patience, acceptor.accept(stream)).await.ok()?.ok()?;
-        Some(Stream::Encrypted(Box::new(agreed)))
+        Some(Box::new(agreed))
     }
 }
 
 fn acceptor(identity: &Identity) -> Result<TlsAcceptor, TlsError> {
     let config = server(&identity.certificates, &identity.key, &[b"http/1.1"])?;
     Ok(TlsAcceptor::from(config))
-}
-
-/// A connection, encrypted or not: one type, so that the code for both is there once.
-pub(super) enum Stream {
-    Plain(TcpStream),
-    Encrypted(Box<TlsStream<TcpStream>>),
-}
-
-impl AsyncRead for Stream {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_read(context, into),
-            Self::Encrypted(stream) => Pin::new(stream).poll_read(context, into),
-        }
-    }
-}
-
-impl AsyncWrite for Stream {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write(context, bytes),
-            Self::Encrypted(stream) => Pin::new(stream).poll_write(context, bytes),
-        }
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-            Self::Encrypted(stream) => Pin::new(stream).poll_write_vectored(context, parts),
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        match self {
-            Self::Plain(stream) => stream.is_write_vectored(),
-            Self::Encrypted(stream) => stream.is_write_vectored(),
-        }
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_flush(context),
-            Self::Encrypted(stream) => Pin::new(stream).poll_flush(context),
-        }
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match &mut *self {
-            Self::Plain(stream) => Pin::new(stream).poll_shutdown(context),
-            Self::Encrypted(stream) => Pin::new(stream).poll_shutdown(context),
-        }
-    }
 }
 
 #[cfg(test)]
