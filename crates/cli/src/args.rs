@@ -153,6 +153,9 @@ pub fn command() -> clap::Command {
     help::arranged(Cli::command())
 }
 
+/// What `--version` prints, as clap would.
+const VERSION: &str = concat!("becalm ", env!("CARGO_PKG_VERSION"), "\n");
+
 /// Parses the arguments, runs the command and reports errors.
 pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
@@ -160,6 +163,12 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
         return Ui::new(true)
             .print_bytes(&candidates)
             .map_or_else(|error| error.exit, |()| Exit::Done);
+    }
+    // Often asked, by other machines too, and known without the command line, which takes longer to build.
+    if let [_, flag] = arguments.as_slice()
+        && (flag == "--version" || flag == "-V")
+    {
+        return Ui::new(false).print(VERSION).map_or_else(|error| error.exit, |()| Exit::Done);
     }
     // Without its help, which takes longer to arrange than all the rest and is seldom wanted.
     let mut line = Cli::command();

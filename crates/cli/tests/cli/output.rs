@@ -161,3 +161,11 @@ fn completions_and_workloads_are_there() {
         let _ = env().run(["workload", workload, "--amount", "1"]).exits_with(0);
     }
 }
+
+#[test]
+fn the_version_is_that_of_the_package() {
+    for flag in ["--version", "-V"] {
+        let output = env().run([flag]).exits_with(0);
+        assert_eq!(output.stdout, concat!("becalm ", env!("CARGO_PKG_VERSION"), "\n"));
+    }
+}
