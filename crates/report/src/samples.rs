@@ -6,6 +6,7 @@ use becalm_stats::{Histogram, Sample};
 
 use crate::axis::Axis;
 use crate::labels::Labels;
+use crate::quantity::Scale;
 use crate::shown;
 use crate::strip::Median;
 
@@ -93,6 +94,14 @@ impl Row {
         let sorted = self.sample.sorted();
         let rank = becalm_model::place((share * sorted.len() as f64 - 1e-9).ceil());
         sorted[rank.clamp(1, sorted.len()) - 1]
+    }
+
+    /// Returns that value in words: one that is only a lower bound is exceeded.
+    pub(crate) fn at_most_in_words(&self, share: f64, scale: &Scale) -> String {
+        let value = self.at_most(share);
+        let is_bound = self.cut_off.is_some_and(|cut_off| value >= cut_off);
+        let bound = if is_bound { "more than " } else { "" };
+        format!("{bound}{}", scale.with_decimals(4).with_unit(value))
     }
 }
 

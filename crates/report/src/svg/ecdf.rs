@@ -12,7 +12,7 @@ const LINE: f64 = 19.0;
 /// Shares that the left axis names.
 const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
-/// Draws all samples on one axis. Returns nothing when there is no value to draw.
+/// Draws all samples on one axis. `None` without a value to draw.
 pub(crate) fn ecdf(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
@@ -125,9 +125,7 @@ fn legend(svg: &mut Svg, frame: &Frame, samples: &Samples, axis: &Axis, scale: &
 }
 
 fn at_most(row: &Row, share: f64, scale: &Scale) -> String {
-    let value = row.at_most(share);
-    let bound = if row.cut_off.is_some_and(|cut_off| value >= cut_off) { "more than " } else { "" };
-    format!("{:.0} % up to {bound}{}", share * 100.0, scale.with_decimals(4).with_unit(value))
+    format!("{:.0} % up to {}", share * 100.0, row.at_most_in_words(share, scale))
 }
 
 fn in_words(samples: &Samples, scale: &Scale) -> String {

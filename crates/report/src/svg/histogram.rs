@@ -18,7 +18,7 @@ const SEEN: f64 = 1.5;
 const LEAST_BINS: usize = 10;
 const MAX_BINS: usize = 40;
 
-/// Draws the distribution of every sample, in the same bins. Returns nothing when there is no value to draw.
+/// Draws the distribution of every sample, in the same bins. `None` without a value to draw.
 pub(crate) fn histograms(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);

@@ -20,7 +20,7 @@ const BINS: (usize, usize) = (12, 110);
 /// Runs that are closer than this share a line.
 const CELL: f64 = 0.5;
 
-/// Draws all samples, from top to bottom in their order. Returns nothing when there is no value to draw.
+/// Draws all samples, from top to bottom in their order. `None` without a value to draw.
 pub(crate) fn ridges(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);

@@ -17,7 +17,7 @@ const CELL: f64 = 0.5;
 /// Percentiles below the axis.
 const NAMED: [f64; 8] = [0.0, 0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999_999];
 
-/// Draws all samples on one axis, by ratios where values span much. Returns nothing when there is no value to draw.
+/// Draws all samples on one axis, by ratios where values span much. `None` without a value to draw.
 pub(crate) fn spectrum(samples: &Samples, id: &str) -> Option<Svg> {
     let up = Ruled::by_span(&samples.values().concat())?.widened(0.04);
     let longest = samples.rows.iter().map(|row| row.sample.len()).max()?;
@@ -119,9 +119,7 @@ fn steps(row: &Row, place: impl Fn(f64, f64) -> Place) -> (Vec<Place>, Vec<Place
 }
 
 fn at(row: &Row, q: f64, scale: &Scale) -> String {
-    let value = row.at_most(q);
-    let bound = if row.cut_off.is_some_and(|cut_off| value >= cut_off) { "more than " } else { "" };
-    let value = format!("{bound}{}", scale.with_decimals(4).with_unit(value));
+    let value = row.at_most_in_words(q, scale);
     if q < 1.0 { format!("{} {value}", percentile(q)) } else { format!("largest {value}") }
 }
 

@@ -27,7 +27,7 @@ pub(crate) struct StripRow<'a> {
     pub(crate) median: Median,
 }
 
-/// Draws all samples on one axis. Returns nothing when there is no value to draw.
+/// Draws all samples on one axis. `None` without a value to draw.
 pub(crate) fn strip(samples: &Samples, id: &str) -> Option<Svg> {
     let rows: Vec<StripRow<'_>> = (samples.rows.iter())
         .map(|row| StripRow {
@@ -41,7 +41,7 @@ pub(crate) fn strip(samples: &Samples, id: &str) -> Option<Svg> {
 }
 
 /// Draws rows on one axis, which is called `name`; `in_words` is for readers who cannot see it.
-/// Returns nothing when there is no value to draw.
+/// `None` without a value to draw.
 pub(crate) fn strip_of(
     rows: &[StripRow<'_>],
     unit: &Unit,

@@ -17,7 +17,7 @@ const HALF_BOX: f64 = 5.0;
 /// Places at which a violin has a corner.
 const CORNERS: u32 = 121;
 
-/// Draws all samples. Returns nothing when there is no value to draw.
+/// Draws all samples. `None` without a value to draw.
 pub(crate) fn violins(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
