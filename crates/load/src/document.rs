@@ -48,7 +48,7 @@ pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
         pickup_p99: total.pickup.quantile(0.99).map(|one| one.value),
         spin: loaded.spin.as_secs_f64(),
         gaps: loaded.gaps,
-        threads: loaded.threads.clone(),
+        threads: loaded.threads().cloned().collect(),
         place: about.place,
     };
     LoadRunDocument {

@@ -17,7 +17,7 @@ pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<D
         lag: total.lag.latency(),
         errors: total.failed(),
         mix: parts(loaded),
-        threads: loaded.threads.clone(),
+        threads: loaded.threads().cloned().collect(),
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
         repeated: Vec::new(),
     };
@@ -77,7 +77,8 @@ mod tests {
             elapsed: Duration::from_secs(2),
             spin: Duration::ZERO,
             gaps: Gaps::default(),
-            threads: Vec::new(),
+            pacer: None,
+            senders: Vec::new(),
         }
     }
 

@@ -54,7 +54,7 @@ impl Pool {
         if let Some(place) = self.free.pop() {
             return Arrived::Sent(place, Taken { number, due, taken, starved: false });
         }
-        let starved = self.open >= self.limit;
+        let starved = self.is_exhausted();
         self.waiting.push_back(Taken { number, due, taken, starved });
         Arrived::Waits
     }
@@ -112,6 +112,11 @@ impl Pool {
     pub fn give_up_due_before(&mut self, time: u64) -> Option<Taken> {
         self.waiting.front().filter(|oldest| oldest.due < time)?;
         self.waiting.pop_front()
+    }
+
+    /// Says whether all permitted connections are in use: a request that is due meanwhile has to wait for one of them.
+    pub fn is_exhausted(&self) -> bool {
+        self.free.is_empty() && self.open >= self.limit
     }
 
     /// Says whether no request waits.

@@ -23,7 +23,17 @@ impl Clock {
 
     /// Returns the time; 0 before the start.
     pub(crate) fn now(self) -> u64 {
-        clock::monotonic_nanos().saturating_sub(self.start)
+        self.since_the_start().unwrap_or(0)
+    }
+
+    /// Returns the time; `None` before the start, when nothing is due yet.
+    pub(crate) fn since_the_start(self) -> Option<u64> {
+        clock::monotonic_nanos().checked_sub(self.start)
+    }
+
+    /// Returns what the clock of the kernel says at a time.
+    pub(crate) fn monotonic(self, time: u64) -> u64 {
+        self.start + time
     }
 
     /// Waits until `time`: asleep until `spin` nanoseconds before it, then looking at the clock. Returns early, with
@@ -31,7 +41,7 @@ impl Clock {
     pub(crate) fn wait_until(self, time: u64, spin: u64, goes_on: impl Fn() -> bool) -> bool {
         /// No wait is so long that somebody notices that it cannot be ended.
         const AT_ONCE: u64 = 20_000_000;
-        let time = self.start + time;
+        let time = self.monotonic(time);
         loop {
             let now = clock::monotonic_nanos();
             if now >= time {
@@ -53,8 +63,7 @@ impl Clock {
 /// Measures how long before a due time the calling thread has to stop sleeping, so that it is on time: what nine sleeps
 /// of ten are late. With one CPU it is nothing, because what is waited for needs that CPU.
 pub(crate) fn measure_spin() -> u64 {
-    let cpus = affinity::affinity(affinity::CALLER).map_or(1, |mask| mask.cpus().count());
-    if cpus < 2 {
+    if !has_several_cpus() {
         return 0;
     }
     sched::wake_up_on_time();
@@ -68,6 +77,11 @@ pub(crate) fn measure_spin() -> u64 {
     late[SLEEPS * 9 / 10].min(LONGEST_SPIN)
 }
 
+/// Says whether the calling thread, and those that it starts, may use more than one CPU.
+pub(crate) fn has_several_cpus() -> bool {
+    affinity::affinity(affinity::CALLER).map_or(1, |mask| mask.cpus().count()) > 1
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -78,6 +92,13 @@ mod tests {
         assert!(clock.wait_until(2_000_000, 100_000, || true));
         assert!(clock.now() >= 2_000_000);
         assert!(!clock.wait_until(u64::MAX / 2, 100_000, || false));
+    }
+
+    #[test]
+    fn nothing_is_due_before_the_start() {
+        let clock = Clock::starting_in(3_600_000_000_000);
+        assert_eq!((clock.now(), clock.since_the_start()), (0, None));
+        assert!(Clock::starting_in(0).since_the_start().is_some());
     }
 
     #[test]

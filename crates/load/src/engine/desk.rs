@@ -1,16 +1,16 @@
 //! What the tasks of a thread that sends share: the requests that wait, the connections, and what is counted.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use becalm_model::load::FailureKind;
+use becalm_model::load::{FailureKind, Gaps};
 use tokio::sync::Notify;
 
 use super::Plan;
 use super::clock::Clock;
+use super::dues::Dues;
 use super::failure::Failure;
 use super::mailbox::Mailbox;
 use super::pacer::Due;
@@ -24,7 +24,10 @@ pub(super) struct Desk {
     pub(super) clock: Clock,
     pool: RefCell<Pool>,
     book: RefCell<Book>,
-    mailboxes: RefCell<HashMap<usize, Rc<Mailbox>>>,
+    /// The requests to come, where the thread keeps the time itself.
+    dues: Option<RefCell<Dues>>,
+    /// Those of the places that are taken, by number.
+    mailboxes: RefCell<Vec<Option<Rc<Mailbox>>>>,
     connections: Cell<u64>,
     /// Whether there ever was one.
     has_opened: Cell<bool>,
@@ -34,7 +37,13 @@ pub(super) struct Desk {
 
 impl Desk {
     /// Makes one for a thread that may have `limit` connections.
-    pub(super) fn new(plan: Arc<Plan>, clock: Clock, limit: usize, slice: u64) -> Rc<Self> {
+    pub(super) fn new(
+        plan: Arc<Plan>,
+        clock: Clock,
+        limit: usize,
+        slice: u64,
+        dues: Option<Dues>,
+    ) -> Rc<Self> {
         let pool = RefCell::new(Pool::new(limit, plan.width()));
         let book = RefCell::new(Book::of_mix(slice, plan.requests.names().count()));
         Rc::new(Self {
@@ -42,6 +51,7 @@ impl Desk {
             clock,
             pool,
             book,
+            dues: dues.map(RefCell::new),
             mailboxes: RefCell::default(),
             connections: Cell::new(0),
             has_opened: Cell::new(false),
@@ -50,13 +60,44 @@ impl Desk {
     }
 
     /// Takes a request that is due.
-    pub(super) fn arrive(&self, Due { number, time }: Due) {
+    pub(super) fn arrive(&self, due: Due) {
+        self.arrive_at(due, self.clock.now());
+    }
+
+    fn arrive_at(&self, Due { number, time }: Due, now: u64) {
         self.book.borrow_mut().begin(time);
-        let arrived = self.pool.borrow_mut().arrive(number, time, self.clock.now());
+        let arrived = self.pool.borrow_mut().arrive(number, time, now);
         match arrived {
-            Arrived::Sent(place, taken) => self.mailboxes.borrow()[&place].give(taken),
+            Arrived::Sent(place, taken) => {
+                let mailboxes = self.mailboxes.borrow();
+                mailboxes[place].as_ref().expect("a free place has one").give(taken);
+            }
             Arrived::Waits => self.changed.notify_one(),
         }
+    }
+
+    /// Takes up what is due, where the thread keeps the time, and returns when the next request is.
+    pub(super) fn take_up(&self) -> Option<u64> {
+        let dues = self.dues.as_ref()?;
+        if let Some(now) = self.clock.since_the_start() {
+            let take = || dues.borrow_mut().take(now);
+            while let Some(due) = take() {
+                self.arrive_at(due, now);
+            }
+        }
+        dues.borrow_mut().next_time()
+    }
+
+    /// Takes up nothing more.
+    pub(super) fn stop_taking(&self) {
+        if let Some(dues) = &self.dues {
+            dues.borrow_mut().stop();
+        }
+    }
+
+    /// Returns the gaps with which requests were taken up, where the thread keeps the time.
+    pub(super) fn gaps(&self) -> Option<Gaps> {
+        self.dues.as_ref().map(|dues| dues.borrow().handed().gaps())
     }
 
     /// Waits until another connection may be wanted.
@@ -117,19 +158,34 @@ impl Desk {
 
     pub(super) fn move_in(&self, place: usize) -> Rc<Mailbox> {
         let mailbox = Rc::new(Mailbox::default());
-        self.mailboxes.borrow_mut().insert(place, Rc::clone(&mailbox));
+        let mut mailboxes = self.mailboxes.borrow_mut();
+        if mailboxes.len() <= place {
+            mailboxes.resize(place + 1, None);
+        }
+        mailboxes[place] = Some(Rc::clone(&mailbox));
         mailbox
     }
 
     /// Wakes the places of a connection that wait.
     pub(super) fn wake(&self, number: usize) {
         let mailboxes = self.mailboxes.borrow();
-        let all = self.places_of(number).filter_map(|place| mailboxes.get(&place));
+        let all = self.places_of(number).filter_map(|place| mailboxes.get(place)?.as_ref());
         all.for_each(|mailbox| mailbox.wake());
     }
 
+    /// Gives a place that has nothing to do the oldest request that waits, or the next one if it is due by now.
     pub(super) fn next_for(&self, place: usize) -> Option<Taken> {
-        self.pool.borrow_mut().next_for(place)
+        let mut pool = self.pool.borrow_mut();
+        if let Some(dues) = &self.dues
+            && pool.is_idle()
+            && let Some(now) = self.clock.since_the_start()
+            && let Some(Due { number, time }) = dues.borrow_mut().take(now)
+        {
+            self.book.borrow_mut().begin(time);
+            let starved = pool.is_exhausted();
+            return Some(Taken { number, due: time, taken: now, starved });
+        }
+        pool.next_for(place)
     }
 
     pub(super) fn put_back(&self, taken: Taken) {
@@ -141,7 +197,7 @@ impl Desk {
         pool.closed(number);
         for place in self.places_of(number) {
             // A place that was given a request after it had ended has nobody who takes it.
-            let mailbox = self.mailboxes.borrow_mut().remove(&place);
+            let mailbox = self.mailboxes.borrow_mut().get_mut(place).and_then(Option::take);
             if let Some(taken) = mailbox.and_then(|mailbox| mailbox.untaken()) {
                 pool.put_back(taken);
             }
@@ -175,7 +231,7 @@ impl Desk {
     /// Gives up what is under way.
     pub(super) fn abandon(&self) {
         let end = self.clock.now();
-        for mailbox in self.mailboxes.borrow().values() {
+        for mailbox in self.mailboxes.borrow().iter().flatten() {
             if let Some((taken, written)) = mailbox.abandon() {
                 let kind = FailureKind::Abandoned;
                 self.count(taken, Fate::Failed { kind, status: None, words: None, written, end });

@@ -4,9 +4,11 @@ mod ask;
 mod clock;
 mod connection;
 mod desk;
+mod dues;
 mod expected;
 mod failure;
 mod filled;
+mod gaps;
 mod mailbox;
 mod mix;
 mod pacer;
@@ -29,8 +31,9 @@ use becalm_kernel::interrupt::Interrupt;
 use becalm_model::load::{Gaps, ThreadUse};
 use tokio::sync::mpsc::unbounded_channel;
 
-use self::clock::{Clock, measure_spin};
-use self::pacer::{Paced, pace};
+use self::clock::{Clock, has_several_cpus, measure_spin};
+use self::pacer::pace;
+use self::shard::{Sent, Source, Telling};
 use crate::fidelity::{Judged, Observed, judge};
 use crate::files::permit_connections;
 use crate::schedule::Schedule;
@@ -138,8 +141,10 @@ pub struct Loaded {
     pub spin: Duration,
     /// Gaps between requests.
     pub gaps: Gaps,
-    /// The pacer and the threads that sent.
-    pub threads: Vec<ThreadUse>,
+    /// The pacer, if it had a thread of its own.
+    pub pacer: Option<ThreadUse>,
+    /// The threads that sent.
+    pub senders: Vec<ThreadUse>,
 }
 
 impl Loaded {
@@ -148,9 +153,14 @@ impl Loaded {
         judge(&Observed {
             tally: &self.total,
             connections,
-            pacer_cpu: self.threads.first().map_or(0.0, |pacer| pacer.cpu),
-            waited: self.threads.iter().filter_map(|thread| thread.waited).reduce(f64::max),
+            pacer_cpu: self.pacer.as_ref().map_or(0.0, |pacer| pacer.cpu),
+            waited: self.threads().filter_map(|thread| thread.waited).reduce(f64::max),
         })
+    }
+
+    /// Returns what the threads used, the pacer's first.
+    pub(crate) fn threads(&self) -> impl Iterator<Item = &ThreadUse> {
+        self.pacer.iter().chain(&self.senders)
     }
 }
 
@@ -207,13 +217,39 @@ pub(crate) fn load_in_slices(
     interrupt: &Interrupt,
     live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
 ) -> Result<Loaded, LoadError> {
+    let is_alone = plan.senders() == 1 && !has_several_cpus();
+    let keeper = if is_alone { Keeper::Sender } else { Keeper::Pacer };
+    load_kept_by(keeper, plan, slice, interrupt, live)
+}
+
+/// Who watches the due times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keeper {
+    /// A thread that does nothing else, beside those that send.
+    Pacer,
+    /// The one that sends: a second thread would only take its CPU from it.
+    Sender,
+}
+
+fn load_kept_by(
+    keeper: Keeper,
+    plan: Plan,
+    slice: u64,
+    interrupt: &Interrupt,
+    live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
+) -> Result<Loaded, LoadError> {
     let often = LIVE.min(Duration::from_nanos(slice));
+    // Twice as often, so that every report has something new.
+    let telling = Telling { slice, often: often / 2 };
     let wanted = plan.connections as u64;
     let possible = permit_connections(wanted)?;
     if possible < wanted {
         return Err(LoadError::Files { wanted, possible });
     }
-    let spin = std::thread::spawn(measure_spin).join().unwrap_or(0);
+    let spin = match keeper {
+        Keeper::Pacer => std::thread::spawn(measure_spin).join().unwrap_or(0),
+        Keeper::Sender => 0,
+    };
     // Half of a gap at most, so that the pacer has a rest at any rate.
     let half_gap = 0.5e9 / plan.highest_rate.max(f64::MIN_POSITIVE);
     let spin = if half_gap < spin as f64 { becalm_model::whole(half_gap) } else { spin };
@@ -222,36 +258,61 @@ pub(crate) fn load_in_slices(
     let (tells, told) = channel();
     let mut collector = Collector::new(plan.senders());
     let kinds: Vec<String> = plan.requests.names().map(str::to_owned).collect();
-    let (gaps, threads, connections) = std::thread::scope(|scope| {
-        let (mut senders, mut shards) = (Vec::new(), Vec::new());
+    let (paced, sent, connections) = std::thread::scope(|scope| {
+        let (mut handing, mut shards) = (Vec::new(), Vec::new());
         for number in 0..plan.senders() {
-            let (sender, dues) = unbounded_channel();
+            let source = match keeper {
+                Keeper::Sender => Source::Kept(plan.schedule.clone()),
+                Keeper::Pacer => {
+                    let (hands, dues) = unbounded_channel();
+                    handing.push(hands);
+                    Source::Handed(dues)
+                }
+            };
             let (plan, tells, is_stopped) = (Arc::clone(&plan), tells.clone(), &is_stopped);
-            senders.push(sender);
             let named = std::thread::Builder::new().name(format!("sender {}", number + 1));
             shards.push(named.spawn_scoped(scope, move || {
-                shard::send(plan, clock, number, slice, dues, tells, is_stopped)
+                shard::send(plan, clock, number, telling, source, tells, is_stopped)
             })?);
         }
         drop(tells);
-        let (schedule, stopped) = (plan.schedule.clone(), &is_stopped);
-        let pacer = std::thread::Builder::new()
-            .name("pacer".to_owned())
-            .spawn_scoped(scope, move || pace(schedule, clock, spin, &senders, stopped))?;
+        let pacer =
+            match keeper {
+                Keeper::Sender => None,
+                Keeper::Pacer => {
+                    let (schedule, stopped) = (plan.schedule.clone(), &is_stopped);
+                    let named = std::thread::Builder::new().name("pacer".to_owned());
+                    Some(named.spawn_scoped(scope, move || {
+                        pace(schedule, clock, spin, &handing, stopped)
+                    })?)
+                }
+            };
         let connections =
             collect(&told, clock, &mut collector, &is_stopped, interrupt, often, live);
-        let Paced { gaps, used } = pacer.join().expect("the pacer does not panic");
-        let mut threads = vec![used];
-        for shard in shards {
-            threads.push(shard.join().expect("a sender does not panic")?);
-        }
-        Ok::<_, io::Error>((gaps, threads, connections))
+        let paced = pacer.map(|pacer| pacer.join().expect("the pacer does not panic"));
+        let sent = shards.into_iter().map(|shard| shard.join().expect("a sender does not panic"));
+        Ok::<_, io::Error>((paced, sent.collect::<io::Result<Vec<Sent>>>()?, connections))
     })?;
+    let gaps = match (&paced, sent.first()) {
+        (Some(paced), _) => paced.gaps,
+        (None, first) => first.and_then(|sent| sent.gaps).unwrap_or_default(),
+    };
+    let pacer = paced.map(|paced| paced.used);
+    let senders = sent.into_iter().map(|sent| sent.used).collect();
     let elapsed = Duration::from_nanos(clock.now());
     let mix = kinds.into_iter().zip(collector.kinds()).collect();
     let (mut total, seconds) = collector.finish();
     total.counts.connections = connections;
-    Ok(Loaded { total, mix, seconds, elapsed, spin: Duration::from_nanos(spin), gaps, threads })
+    Ok(Loaded {
+        total,
+        mix,
+        seconds,
+        elapsed,
+        spin: Duration::from_nanos(spin),
+        gaps,
+        pacer,
+        senders,
+    })
 }
 
 /// Puts together what the threads tell, until they are gone, and returns how many connections they opened.

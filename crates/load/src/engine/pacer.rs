@@ -7,6 +7,7 @@ use becalm_model::load::Gaps;
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::clock::Clock;
+use super::gaps::Handed;
 use super::threads::Watch;
 use crate::schedule::Schedule;
 use becalm_model::load::ThreadUse;
@@ -40,77 +41,21 @@ pub(crate) fn pace(
     sched::wake_up_on_time();
     let watch = Watch::start("pacer");
     let goes_on = || !is_stopped.load(Ordering::Relaxed);
-    let (mut scheduled, mut actual) = (Variation::default(), Variation::default());
+    let mut handed = Handed::default();
     for (number, (due, shard)) in (0..).zip(schedule.zip(shards.iter().cycle())) {
         if !goes_on() || !clock.wait_until(due, spin, goes_on) {
             break;
         }
         // A shard goes away only when the load is over.
         let _ = shard.send(Due { number, time: due });
-        scheduled.next(due);
-        actual.next(clock.now());
+        handed.next(due, clock.now());
     }
-    let gaps = Gaps {
-        mean: scheduled.mean() * 1e-9,
-        scheduled_variation: scheduled.coefficient(),
-        actual_variation: actual.coefficient(),
-    };
-    Paced { gaps, used: watch.stop() }
-}
-
-/// Mean and variance of the gaps between times, as they come (Welford 1962).
-#[derive(Debug, Default)]
-struct Variation {
-    last: Option<u64>,
-    count: f64,
-    mean: f64,
-    squares: f64,
-}
-
-impl Variation {
-    fn next(&mut self, time: u64) {
-        if let Some(last) = self.last.replace(time) {
-            let gap = time.saturating_sub(last) as f64;
-            self.count += 1.0;
-            let from_mean = gap - self.mean;
-            self.mean += from_mean / self.count;
-            self.squares += from_mean * (gap - self.mean);
-        }
-    }
-
-    fn mean(&self) -> f64 {
-        self.mean
-    }
-
-    /// Returns the standard deviation over the mean.
-    fn coefficient(&self) -> f64 {
-        if self.mean > 0.0 { (self.squares / self.count).sqrt() / self.mean } else { 0.0 }
-    }
+    Paced { gaps: handed.gaps(), used: watch.stop() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::load::{Arrivals, Stage};
-
-    fn variation(times: impl IntoIterator<Item = u64>) -> Variation {
-        let mut variation = Variation::default();
-        times.into_iter().for_each(|time| variation.next(time));
-        variation
-    }
-
-    #[test]
-    fn even_gaps_do_not_vary_and_gaps_at_random_vary_by_their_mean() {
-        let stages = vec![Stage { seconds: 50.0, from: 1000.0, to: 1000.0 }];
-        let even = variation(Schedule::new(stages.clone(), Arrivals::Even, 1));
-        assert!((even.mean() - 1e6).abs() < 1.0 && even.coefficient() < 1e-6);
-        let random = variation(Schedule::new(stages, Arrivals::Poisson, 1));
-        assert!((random.coefficient() - 1.0).abs() < 0.03, "{}", random.coefficient());
-        // Pairs at once, as coarse timers make of an even schedule.
-        let pairs = variation((0..1000).map(|n| n / 2 * 1_000_000));
-        assert!((pairs.coefficient() - 1.0).abs() < 0.01);
-        assert!(variation([]).coefficient().abs() < 1e-9);
-    }
 
     #[test]
     fn every_due_time_is_handed_out_once_in_turns_and_not_early() {

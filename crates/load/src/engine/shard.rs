@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use becalm_kernel::clock::monotonic_nanos;
 use becalm_kernel::sched;
-use becalm_model::load::ThreadUse;
+use becalm_model::load::{Gaps, ThreadUse};
+use tokio::runtime::LocalOptions;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::spawn_local;
 
 use super::clock::Clock;
 use super::connection::{carry, carry_each};
 use super::desk::Desk;
+use super::dues::{Dues, keep_time};
 use super::pacer::Due;
 use super::threads::Watch;
 use super::{Pause, Plan, Told};
-
-/// How often a shard tells what it has counted.
-const TELLING: Duration = Duration::from_millis(100);
+use crate::schedule::Schedule;
 
 /// For how long requests that are under way may go on when the load is ended by a signal.
 const LAST_WAIT: Duration = Duration::from_secs(1);
@@ -29,22 +29,51 @@ const LAST_WAIT: Duration = Duration::from_secs(1);
 /// Connections that are opened before the first request is due.
 const OPENED_BEFORE: usize = 8;
 
-/// The work of a thread: it sends what is handed to it, and returns when nothing more comes and nothing is under way.
+/// From where a thread has the requests that it is to send.
+pub(super) enum Source {
+    /// The pacer hands them over when they are due.
+    Handed(UnboundedReceiver<Due>),
+    /// It keeps the time itself.
+    Kept(Schedule),
+}
+
+/// How a thread tells what it has counted.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Telling {
+    /// Nanoseconds of a slice of the figures.
+    pub(super) slice: u64,
+    /// How often it tells: each time histograms are handed over, which takes some hundred microseconds of a CPU.
+    pub(super) often: Duration,
+}
+
+/// What a thread did.
+pub(super) struct Sent {
+    /// What it used of a CPU.
+    pub(super) used: ThreadUse,
+    /// The gaps between requests, if it kept the time itself.
+    pub(super) gaps: Option<Gaps>,
+}
+
+/// The work of a thread: it sends what is due, and returns when nothing more comes and nothing is under way.
 pub(super) fn send(
     plan: Arc<Plan>,
     clock: Clock,
     number: usize,
-    slice: u64,
-    dues: UnboundedReceiver<Due>,
+    Telling { slice, often }: Telling,
+    source: Source,
     told: Sender<Told>,
     is_stopped: &AtomicBool,
-) -> std::io::Result<ThreadUse> {
+) -> std::io::Result<Sent> {
     sched::wake_up_on_time();
     let watch = Watch::start(format!("sender {}", number + 1));
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let tasks = LocalSet::new();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_all().build_local(LocalOptions::default())?;
     let limit = plan.connections_of(number);
-    let desk = Desk::new(plan, clock, limit, slice);
+    let (handed, kept) = match source {
+        Source::Handed(dues) => (Some(dues), None),
+        Source::Kept(schedule) => (None, Some(Dues::new(schedule))),
+    };
+    let desk = Desk::new(plan, clock, limit, slice, kept);
     let tell = {
         let desk = Rc::clone(&desk);
         move || {
@@ -53,24 +82,28 @@ pub(super) fn send(
             let _ = told.send(Told { shard: number, counted, connections });
         }
     };
-    tasks.block_on(&runtime, async {
+    runtime.block_on(async {
         spawn_local(open_as_wanted(Rc::clone(&desk), OPENED_BEFORE.min(limit)));
         if let Some(pause) = desk.plan.pause {
             spawn_local(rest(clock, pause));
         }
         let tell = tell.clone();
         spawn_local(async move {
-            let mut ticks = tokio::time::interval(TELLING);
+            let mut ticks = tokio::time::interval(often);
             loop {
                 ticks.tick().await;
                 tell();
             }
         });
-        take(dues, &desk).await;
+        match handed {
+            Some(dues) => take(dues, &desk).await,
+            None => keep_time(&desk, clock, is_stopped).await?,
+        }
         drain(&desk, is_stopped).await;
-    });
+        std::io::Result::Ok(())
+    })?;
     tell();
-    Ok(watch.stop())
+    Ok(Sent { used: watch.stop(), gaps: desk.gaps() })
 }
 
 /// Does nothing with this thread for a time, although it has work.

@@ -32,7 +32,17 @@ fn plan(target: Target, schedule: Schedule) -> Plan {
 }
 
 fn run(plan: Plan) -> Loaded {
-    let loaded = load(plan, &Interrupt::new().unwrap(), &mut |_| {}).unwrap();
+    accounted(load(plan, &Interrupt::new().unwrap(), &mut |_| {}).unwrap())
+}
+
+/// The same with the times kept as on a machine with one CPU, or with more.
+fn run_kept_by(keeper: Keeper, plan: Plan) -> Loaded {
+    let (interrupt, mut on) = (Interrupt::new().unwrap(), |_: &Live<'_>| ControlFlow::Continue(()));
+    accounted(load_kept_by(keeper, plan, SECOND, &interrupt, &mut on).unwrap())
+}
+
+/// Asserts that every request is counted, and once.
+fn accounted(loaded: Loaded) -> Loaded {
     let counts = loaded.total.counts;
     assert_eq!(counts.scheduled, counts.answered + counts.errors + counts.unsent, "{counts:?}");
     assert_eq!(loaded.total.response.len(), counts.scheduled);
@@ -92,11 +102,13 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 #[test]
 fn every_request_of_a_schedule_is_answered_and_counted_once() {
     let address = server(each(OK));
-    for threads in [1, 3] {
-        let loaded = run(Plan { threads, ..plan(target(address), few()) });
+    for (keeper, threads) in [(Keeper::Pacer, 1), (Keeper::Pacer, 3), (Keeper::Sender, 1)] {
+        let loaded = run_kept_by(keeper, Plan { threads, ..plan(target(address), few()) });
         let counts = loaded.total.counts;
         assert_eq!((counts.answered, counts.sent), (20, 20));
-        assert_eq!(loaded.threads.len(), threads + 1);
+        assert_eq!(loaded.senders.len(), threads);
+        assert_eq!(loaded.pacer.is_some(), keeper == Keeper::Pacer);
+        assert!((loaded.gaps.mean - 0.001).abs() < 1e-9, "{:?}", loaded.gaps);
         assert!(loaded.elapsed >= Duration::from_millis(19));
         assert!(counts.connections >= 1 && counts.connections <= 10, "{counts:?}");
     }
@@ -375,11 +387,14 @@ fn what_no_connection_was_free_for_in_time_is_unsent() {
 fn a_pause_of_the_generator_is_put_down_to_the_generator() {
     let address = server(each(OK));
     let pause = Pause { begins: Duration::from_millis(5), length: Duration::from_millis(200) };
-    let loaded = run(Plan { pause: Some(pause), ..plan(target(address), few()) });
-    let judged = loaded.judged(10);
-    assert!(matches!(judged.reasons[..], [Distrust::LateGenerator { .. }]), "{judged:?}");
-    // Most of the twenty were due in the pause, and none of them is answered before its end.
-    assert!(loaded.total.response.quantile(0.9).unwrap().value >= 0.1);
+    for keeper in [Keeper::Pacer, Keeper::Sender] {
+        let paused = Plan { pause: Some(pause), ..plan(target(address), few()) };
+        let loaded = run_kept_by(keeper, paused);
+        let judged = loaded.judged(10);
+        assert!(matches!(judged.reasons[..], [Distrust::LateGenerator { .. }]), "{judged:?}");
+        // Most of the twenty were due in the pause, and none of them is answered before its end.
+        assert!(loaded.total.response.quantile(0.9).unwrap().value >= 0.1);
+    }
 }
 
 #[test]
@@ -387,13 +402,19 @@ fn a_signal_ends_a_load_whatever_the_server_does() {
     let address = server(|mut stream| {
         let _ = std::io::copy(&mut stream, &mut std::io::sink());
     });
-    let interrupt = Interrupt::new().unwrap();
-    let hour = Schedule::of_times(vec![0, 3_600_000_000_000]);
-    let plan = Plan { time_limit: Duration::from_secs(3600), ..plan(target(address), hour) };
-    let loaded = load(plan, &interrupt, &mut |_| interrupt.raise(15)).unwrap();
-    let failed = loaded.total.failed();
-    assert_eq!(loaded.total.counts.scheduled, 1, "{failed:?}");
-    assert_eq!(failed[0].kind, FailureKind::Abandoned);
+    for keeper in [Keeper::Pacer, Keeper::Sender] {
+        let interrupt = Interrupt::new().unwrap();
+        let hour = Schedule::of_times(vec![0, 3_600_000_000_000]);
+        let plan = Plan { time_limit: Duration::from_secs(3600), ..plan(target(address), hour) };
+        let loaded = load_kept_by(keeper, plan, SECOND, &interrupt, &mut |_| {
+            interrupt.raise(15);
+            ControlFlow::Continue(())
+        });
+        let loaded = loaded.unwrap();
+        let failed = loaded.total.failed();
+        assert_eq!(loaded.total.counts.scheduled, 1, "{failed:?}");
+        assert_eq!(failed[0].kind, FailureKind::Abandoned);
+    }
 }
 
 #[test]

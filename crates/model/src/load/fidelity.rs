@@ -25,7 +25,7 @@ pub struct Fidelity {
     pub spin: f64,
     /// Gaps between requests, scheduled and actual.
     pub gaps: Gaps,
-    /// What the threads of the generator used; the pacer is the first one.
+    /// What the threads of the generator used; the pacer is the first one, if it has a thread of its own.
     pub threads: Vec<ThreadUse>,
     /// On which CPUs they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -156,7 +156,7 @@ pub struct Gaps {
     pub mean: f64,
     /// Standard deviation of the scheduled gaps over their mean: 1 for arrivals at random, 0 for even ones.
     pub scheduled_variation: f64,
-    /// The same of the gaps with which the pacer handed out the requests.
+    /// The same of the gaps with which the requests were taken up.
     pub actual_variation: f64,
 }
 
