@@ -62,7 +62,7 @@ fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError>
     let at = path.display();
     let refused = |error: &dyn std::error::Error| {
         CommandError::measure(format!("cannot read {at}: {error}"))
-            .hint("expected a file that `becalm run` or `becalm compare` saved with --export-json")
+            .hint("expected a file that `becalm run`, `becalm compare` or `becalm load` saved with --export-json")
     };
     let text = match str::from_utf8(own) {
         Ok(text) => text,

@@ -87,6 +87,53 @@ fn a_load_is_printed_saved_and_judged() {
 }
 
 #[test]
+fn a_saved_load_is_read_wherever_results_are() {
+    let env = env();
+    let server = Server::start(&env, &["--service", "100us"]);
+    // Enough requests for a 90th percentile.
+    let (mut document, _) = loaded(&env, &server.url, &["--rate", "400", "--duration", "1s"]);
+    // Whether this machine was too busy is not what is tested here.
+    document["fidelity"]["verdict"] = "valid".into();
+    document["fidelity"]["reasons"] = Value::Array(Vec::new());
+    env.write("load.json", &document.to_string());
+    let shown = |arguments: &[&str]| {
+        let output = env.run(arguments);
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", output.stderr);
+        output.stdout
+    };
+    assert!(shown(&["show", "load.json"]).contains("response_p90"));
+    let mut later = document.clone();
+    later["elapsed"] = (2.0 * document["elapsed"].as_f64().unwrap()).into();
+    env.write("later.json", &later.to_string());
+    let compared = shown(&["diff", "load.json", "later.json"]);
+    assert!(compared.contains("throughput"), "{compared}");
+    let sent = &document["counts"]["sent"];
+    let k6 = json(&shown(&["export", "load.json", "--to", "k6-summary"]));
+    assert_eq!(k6["metrics"]["iterations"]["count"], *sent);
+    let log = shown(&["export", "load.json", "--to", "hdr-log"]);
+    let started = document["started_at"].as_f64().unwrap();
+    assert!(log.contains(&format!("#[StartTime: {started:.3} ")), "{log}");
+    assert!(shown(&["export", "load.json", "--to", "csv"]).contains("throughput"));
+    assert!(shown(&["history", "add", "load.json"]).contains("6 values"));
+    // One value decides nothing yet.
+    let gate = env.run(["gate", "load.json"]);
+    assert_eq!(gate.status.code(), Some(3), "{}", gate.stderr);
+    assert!(gate.stdout.contains("rate=400"), "{}", gate.stdout);
+
+    document["fidelity"]["verdict"] = "invalid".into();
+    document["fidelity"]["reasons"] = serde_json::json!([
+        {"kind": "busy_pacer", "share": 0.9, "limit": 0.7, "text": "no CPU time"},
+    ]);
+    env.write("invalid.json", &document.to_string());
+    let invalid = shown(&["show", "invalid.json"]);
+    assert!(invalid.contains("had no CPU time to spare"), "{invalid}");
+    let kept = env.run(["history", "add", "invalid.json"]);
+    assert!(kept.stderr.contains("no value that could be kept"), "{}", kept.stderr);
+    let compared = shown(&["diff", "load.json", "invalid.json"]);
+    assert!(compared.contains("no subject and metric in common"), "{compared}");
+}
+
+#[test]
 fn an_objective_is_kept_or_missed() {
     let env = env();
     let server = Server::start(&env, &[]);

@@ -142,7 +142,7 @@ fn what_is_no_record_is_refused_with_the_reason() {
     assert_snapshot!(check("object.json"), @"error: object.json: unrecognised format");
     assert_snapshot!(check("newer.json"), @"error: cannot read newer.json: run version 7 was written by a newer becalm; this one reads up to version 2");
     assert_snapshot!(check("newer.partial"), @"error: cannot read newer.partial: log version 9 was written by a newer becalm; this one reads up to version 4");
-    assert_snapshot!(check("other.json"), @"error: cannot read other.json: this is a becalm/changes/1 document; expected becalm/comparison/2 or becalm/run/2 or becalm/import/2");
+    assert_snapshot!(check("other.json"), @"error: cannot read other.json: this is a becalm/changes/1 document; expected becalm/comparison/2 or becalm/run/2 or becalm/import/2 or becalm/load/1");
     assert_snapshot!(check("none.json"), @"error: cannot read none.json: the document has no subject");
     assert_snapshot!(check("absent"), @"error: cannot read absent: No such file or directory (os error 2)");
     assert_snapshot!(check("."), @"error: .: no file in this folder has a format that becalm recognises");

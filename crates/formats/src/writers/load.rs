@@ -73,9 +73,10 @@ fn unanswered<'a>(loads: impl Iterator<Item = &'a RunLoad>) -> Vec<String> {
 fn hdr_log(record: &Record, options: &Options) -> Result<Exported, ExportError> {
     let loads = loads(record, options, HDR_LOG.name)?;
     let first = loads.iter().map(|(_, _, run, _)| run.started).fold(f64::INFINITY, f64::min);
+    let epoch = record.started_at + first;
     let mut text = format!(
         "#[Logged with becalm; times in ns, an interval for each run]\n#[Histogram log format version 1.3]\n\
-         #[BaseTime: {first:.3} (seconds since epoch)]\n#[StartTime: {first:.3} (seconds since epoch)]\n\
+         #[BaseTime: {epoch:.3} (seconds since epoch)]\n#[StartTime: {epoch:.3} (seconds since epoch)]\n\
          \"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
     );
     for (subject, _, run, load) in &loads {

@@ -1,5 +1,7 @@
 //! Rates as people write them: `2000`, `100..2000`, `500,1000`.
 
+use super::Stage;
+
 /// Why a text is not a rate.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RatesError {
@@ -31,6 +33,19 @@ pub fn parse_rates(text: &str) -> Result<Vec<(f64, f64)>, RatesError> {
     Ok(rates)
 }
 
+/// Writes the rates of stages so that they can be read back; `replayed` if there are none, because due times were.
+pub fn rates_text(stages: &[Stage]) -> String {
+    if stages.is_empty() {
+        return "replayed".to_owned();
+    }
+    let is_constant = |stage: &Stage| (stage.from - stage.to).abs() < f64::EPSILON;
+    let text = |stage: &Stage| match is_constant(stage) {
+        true => stage.from.to_string(),
+        false => format!("{}..{}", stage.from, stage.to),
+    };
+    stages.iter().map(text).collect::<Vec<_>>().join(",")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +58,15 @@ mod tests {
         for text in ["", "fast", "-1", "1e999", "1..", "0", "100/s"] {
             assert!(parse_rates(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn rates_can_be_read_back() {
+        for text in ["2000", "100..2000", "500,1000", "0..50,50"] {
+            let stage = |(from, to)| Stage { seconds: 1.0, from, to };
+            let stages: Vec<Stage> = parse_rates(text).unwrap().into_iter().map(stage).collect();
+            assert_eq!(rates_text(&stages), text);
+        }
+        assert_eq!(rates_text(&[]), "replayed");
     }
 }

@@ -15,6 +15,7 @@ mod gate;
 mod history;
 mod hosts;
 mod journal;
+mod load;
 mod log;
 mod machine_service;
 mod old_settings;

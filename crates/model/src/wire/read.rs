@@ -3,10 +3,11 @@
 use super::checked::{RunCheck, check_numbers};
 use super::document::{ComparisonDocument, ConditionsDocument, Document, RunDocument};
 use super::earlier;
+use super::load::record_of_load;
 use super::read_error::ReadError;
 use super::version::check_readable;
 use super::worded::Worded;
-use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, RUN_SCHEMA};
+use super::{COMPARISON_SCHEMA, IMPORT_SCHEMA, LOAD_SCHEMA, RUN_SCHEMA};
 use crate::metric::{CPU_TIME, MAX_RSS, SYSTEM_TIME, USER_TIME, WALL_TIME};
 use crate::trace::{Trace, TracedRun};
 use crate::{
@@ -20,12 +21,14 @@ struct OnlySchema {
     schema: String,
 }
 
-/// Reads what `becalm run`, `becalm compare` or `becalm import` wrote.
+/// Reads what `becalm run`, `becalm compare` or `becalm import` wrote, and what `becalm load` did as a record of one run.
 pub fn read_document(text: &str) -> Result<Record, ReadError> {
     // The version is checked first: a newer document may not have this shape at all.
     let OnlySchema { schema } = serde_json::from_str(text)?;
-    check_readable(&schema, &[COMPARISON_SCHEMA, RUN_SCHEMA, IMPORT_SCHEMA])?;
-    record(serde_json::from_str(text)?)
+    match check_readable(&schema, &[COMPARISON_SCHEMA, RUN_SCHEMA, IMPORT_SCHEMA, LOAD_SCHEMA])? {
+        LOAD_SCHEMA => Ok(record_of_load(serde_json::from_str(text)?)),
+        _ => record(serde_json::from_str(text)?),
+    }
 }
 
 pub(super) fn record(document: Document) -> Result<Record, ReadError> {
