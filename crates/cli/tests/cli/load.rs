@@ -279,9 +279,11 @@ fn a_signal_ends_a_load_and_its_figures_are_printed() {
     let mut command =
         env.command(["load", &server.url, "--rate", "100", "--duration", "1h", "--json"]);
     let load = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-    let connected =
-        || std::fs::read_dir(format!("/proc/{}/task", load.id())).map_or(0, Iterator::count) >= 3;
-    wait_until("it has its threads", connected);
+    let names = || {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", load.id())).into_iter().flatten();
+        tasks.flatten().filter_map(|task| std::fs::read_to_string(task.path().join("comm")).ok())
+    };
+    wait_until("it sends", || names().any(|name| name.trim_end() == "sender 1"));
     let pid = load.id().to_string();
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     let output = load.wait_with_output().unwrap();
