@@ -249,18 +249,23 @@ impl Search {
         if posterior.is_below(lowest.ln()) > CONFIDENCE {
             return FindAnswer::Below { rate: lowest };
         }
-        // Where the server misses at no rate that could be tried, the upper end is that of the range.
-        let beyond = 1.0 - posterior.is_below(highest.ln());
-        let has_tried_it = self.valid().any(|one| one.rate * NARROW >= highest);
-        if high > highest && beyond > TAIL && has_tried_it {
-            let rate = posterior.quantile(1.0 - CONFIDENCE).exp().min(highest);
+        // Of rates that could not be tried the posterior only has a line through those that were: where the interval reaches
+        // them, only its other end is an answer.
+        let (is_open_below, is_open_above) = (low < lowest, high > highest);
+        if is_open_above && !is_open_below && self.valid().any(|one| one.rate * NARROW >= highest) {
+            let rate = posterior.quantile(1.0 - CONFIDENCE).exp().clamp(lowest, highest);
             let is_range = self.ceiling().is_none();
             let limit = if is_range { FindLimit::Range } else { FindLimit::Generator };
             return FindAnswer::AtLeast { rate, confidence, limit };
         }
-        if high <= low * RESOLVED {
+        if is_open_below && !is_open_above && self.valid().any(|one| one.rate <= lowest * NARROW) {
+            let rate = posterior.quantile(CONFIDENCE).exp().clamp(lowest, highest);
+            return FindAnswer::AtMost { rate, lowest, confidence };
+        }
+        if high <= low * RESOLVED && !is_open_below && !is_open_above {
             FindAnswer::Found { rate, low, high, confidence }
         } else {
+            let rate = rate.clamp(lowest, highest);
             FindAnswer::Unresolved { rate, low, high, confidence }
         }
     }
@@ -297,6 +302,7 @@ impl Search {
         match self.answer() {
             FindAnswer::Found { low, high, .. } => high <= low * NARROW,
             FindAnswer::AtLeast { rate, .. } => rate * NARROW >= self.highest(),
+            FindAnswer::AtMost { rate, lowest, .. } => rate <= lowest * NARROW,
             FindAnswer::Below { .. } => true,
             FindAnswer::Unresolved { .. } | FindAnswer::Nothing => false,
         }

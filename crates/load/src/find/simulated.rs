@@ -122,6 +122,82 @@ fn searches(n: usize, seed: u64, sought: Sought, service: ServiceTime, truth: f6
     outcome
 }
 
+/// Searches a range on a queue of fixed times; returns the answers.
+fn answers([from, to]: [f64; 2], searches: u64) -> Vec<FindAnswer> {
+    let answer = |number| {
+        let mut search = Search::new(Sought { from, to, max_time: 60.0, ..sought(0.01) }, number);
+        let queue = Queue::new(ServiceTime::Fixed(0.001), 1, None, number);
+        let mut server = Simulated { queue, now: 0.0 };
+        let mut window = number * 1000;
+        while let Some(wish) = search.next(server.now) {
+            window += 1;
+            search.take(server.window(&wish, 0.01, window));
+        }
+        search.answer()
+    };
+    (0..searches).map(answer).collect()
+}
+
+#[test]
+fn an_answer_is_never_a_rate_that_was_not_to_be_searched() {
+    let truth = truth(tail_fixed, 0.001, 0.01, 0.01);
+    for range @ [from, to] in [
+        [truth * 1.5, 5000.0],
+        [truth * 1.05, 5000.0],
+        [truth, 5000.0],
+        [truth * 0.98, 5000.0],
+        [100.0, truth * 1.02],
+        [100.0, truth],
+        [100.0, truth * 0.95],
+        [100.0, truth * 0.6],
+        [truth * 0.97, truth * 1.03],
+    ] {
+        let mut wrong = 0;
+        for answer in answers(range, 10) {
+            let is_right = match answer {
+                FindAnswer::Found { rate, low, high, .. } => {
+                    assert!(from <= low && low <= rate && rate <= high && high <= to, "{answer:?}");
+                    (low..=high).contains(&truth)
+                }
+                FindAnswer::Unresolved { rate, low, high, .. } => {
+                    assert!((from..=to).contains(&rate), "{answer:?}");
+                    (low..=high).contains(&truth)
+                }
+                FindAnswer::AtLeast { rate, .. } => {
+                    assert!((from..=to).contains(&rate), "{answer:?}");
+                    rate <= truth
+                }
+                FindAnswer::AtMost { rate, lowest, .. } => {
+                    assert!(lowest <= rate && rate <= to, "{answer:?}");
+                    truth <= rate
+                }
+                FindAnswer::Below { rate } => truth <= rate,
+                FindAnswer::Nothing => false,
+            };
+            wrong += usize::from(!is_right);
+        }
+        // Each is wrong in 5 of 100 at most; 3 of 10 then have a chance of one in a hundred.
+        assert!(wrong <= 2, "{wrong} of 10 in {range:?}");
+    }
+}
+
+#[test]
+fn a_truth_outside_the_range_is_said_to_be_there() {
+    let truth = truth(tail_fixed, 0.001, 0.01, 0.01);
+    let is_below = |answer: &FindAnswer| matches!(answer, FindAnswer::Below { .. });
+    let far_below = answers([truth * 1.5, 5000.0], 10);
+    assert!(far_below.iter().all(is_below), "{far_below:?}");
+    // So near to its end that a search may leave it open on which side it lies.
+    let near = answers([truth * 1.02, 5000.0], 10);
+    let is_said =
+        |answer: &FindAnswer| is_below(answer) || matches!(answer, FindAnswer::AtMost { .. });
+    assert!(near.iter().filter(|one| is_said(one)).count() >= 8, "{near:?}");
+    let beyond = answers([100.0, truth * 0.8], 10);
+    let is_beyond =
+        |answer: &FindAnswer| matches!(answer, FindAnswer::AtLeast { limit: FindLimit::Range, .. });
+    assert!(beyond.iter().all(is_beyond), "{beyond:?}");
+}
+
 fn sought(limit: f64) -> Sought {
     Sought { permitted: 0.01, limit: Some(limit), from: 10.0, to: 100_000.0, max_time: 120.0 }
 }

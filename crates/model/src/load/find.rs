@@ -53,11 +53,11 @@ pub enum FindAnswer {
     },
     /// The same where the interval is too wide for an answer.
     Unresolved {
-        /// As likely below as above.
+        /// As likely below as above; the nearest one of the range, if it lies outside.
         rate: f64,
-        /// The lower end.
+        /// The lower end; it may lie below the range.
         low: f64,
-        /// The upper end.
+        /// The upper end; it may lie above the range.
         high: f64,
         /// The probability.
         confidence: f64,
@@ -70,6 +70,15 @@ pub enum FindAnswer {
         confidence: f64,
         /// Why no higher rate was tried.
         limit: FindLimit,
+    },
+    /// The server does not keep it at a higher rate than this, and may keep it only at lower ones than were to be searched.
+    AtMost {
+        /// The rate, with a probability of `confidence`.
+        rate: f64,
+        /// The lowest rate that was to be searched.
+        lowest: f64,
+        /// The probability.
+        confidence: f64,
     },
     /// The server does not keep it at the lowest rate that was searched.
     Below {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_model::load::{
-    FindAnswer, FindLimit, FindWindow, LoadFindDocument, Objective, QuantileRange, Trust,
+    FindAnswer, FindLimit, FindWindow, LoadFindDocument, QuantileRange, Trust,
 };
 
 use super::{
@@ -37,7 +37,7 @@ fn report<'a>(document: &LoadFindDocument, style: &'a Style) -> Page<'a> {
     let mut page = Page::new(style);
     let is_answer = matches!(document.answer, FindAnswer::Found { .. } | FindAnswer::Below { .. });
     let role = if is_answer { Role::Heading } else { Role::Warning };
-    page.say_as(role, &answer(&document.answer, &document.objective));
+    page.say_as(role, &answer(document));
     if let Some(signal) = document.signal {
         page.say(&format!("Signal {signal} ended the search early."));
     }
@@ -56,23 +56,32 @@ fn rate(rate: f64) -> String {
     format!("{}{NBSP}requests/s", number_of_rate(rate))
 }
 
-fn between(low: f64, high: f64, confidence: f64) -> String {
-    let (low, high) = (number_of_rate(low), number_of_rate(high));
+/// Says between which rates the answer lies. Of those outside the range that was searched nothing is known but that.
+fn between(low: f64, high: f64, confidence: f64, [from, to]: [f64; 2]) -> String {
+    let low = match number_of_rate(low.max(from)) {
+        from_there if low < from => format!("below {from_there}"),
+        low => low,
+    };
+    let high = match number_of_rate(high.min(to)) {
+        to_there if high > to => format!("above {to_there}"),
+        high => high,
+    };
     format!("{low} to {high} at {}", percent(confidence))
 }
 
 /// Says the answer in one sentence.
-fn answer(answer: &FindAnswer, objective: &Objective) -> String {
-    match *answer {
+fn answer(document: &LoadFindDocument) -> String {
+    let LoadFindDocument { objective, range, .. } = document;
+    match document.answer {
         FindAnswer::Found { rate: found, low, high, confidence } => format!(
             "{objective} is met up to {} ({}).",
             rate(found),
-            between(low, high, confidence)
+            between(low, high, confidence, *range)
         ),
         FindAnswer::Unresolved { rate: found, low, high, confidence } => format!(
             "Not resolved: {objective} is met up to about {} ({}). Give the search more --max-time.",
             rate(found),
-            between(low, high, confidence)
+            between(low, high, confidence, *range)
         ),
         FindAnswer::AtLeast { rate: found, limit, .. } => format!(
             "{objective} is met up to at least {}; {}.",
@@ -81,6 +90,11 @@ fn answer(answer: &FindAnswer, objective: &Objective) -> String {
                 FindLimit::Generator => "becalm could not send more",
                 FindLimit::Range => "the search does not go higher",
             }
+        ),
+        FindAnswer::AtMost { rate: found, lowest, .. } => format!(
+            "{objective} is met up to at most {}, and perhaps only below {}, where the search begins.",
+            rate(found),
+            rate(lowest)
         ),
         FindAnswer::Below { rate: lowest } => {
             format!(

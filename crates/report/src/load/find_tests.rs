@@ -100,16 +100,18 @@ fn a_limit_of_the_generator_is_no_answer_about_the_server() {
 
 #[test]
 fn every_answer_is_a_sentence() {
-    let objective = "p99 < 10ms".parse().unwrap();
     let (rate, low, high, confidence) = (768.2, 500.0, 1100.0, 0.95);
     let said: Vec<String> = [
         FindAnswer::Unresolved { rate, low, high, confidence },
+        // What is outside the range was not tried.
+        FindAnswer::Unresolved { rate, low: 5.0, high: 200_000.0, confidence },
+        FindAnswer::AtMost { rate: 10.4, lowest: 10.0, confidence },
         FindAnswer::AtLeast { rate, confidence, limit: FindLimit::Range },
         FindAnswer::Below { rate: 10.0 },
         FindAnswer::Nothing,
     ]
-    .iter()
-    .map(|one| answer(one, &objective))
+    .into_iter()
+    .map(|answer| super::answer(&LoadFindDocument { answer, ..found() }))
     .collect();
     insta::assert_snapshot!(said.join("\n").replace(NBSP, " "));
 }

@@ -145,7 +145,9 @@ fn exit(document: &LoadFindDocument) -> Exit {
         FindAnswer::Nothing => Exit::CouldNotMeasure,
         FindAnswer::Found { .. } => Exit::Done,
         FindAnswer::Below { .. } => Exit::No,
-        FindAnswer::Unresolved { .. } | FindAnswer::AtLeast { .. } => Exit::Inconclusive,
+        FindAnswer::Unresolved { .. } | FindAnswer::AtLeast { .. } | FindAnswer::AtMost { .. } => {
+            Exit::Inconclusive
+        }
     }
 }
 
