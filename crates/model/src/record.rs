@@ -224,3 +224,46 @@ impl Record {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::{CPU_PER_REQUEST, Scenario, ServerTerms};
+    use crate::terms::RunTerms;
+
+    fn of_servers(primary: Primary) -> Record {
+        let server = ServerTerms {
+            text: "2000".to_owned(),
+            scenario: Scenario::default(),
+            url: None,
+            ready: None,
+            keep: false,
+        };
+        let runs = RunTerms { load: Some(Box::new(server)), ..RunTerms::default() };
+        let terms = Some(Terms { primary, runs, ..Terms::default() });
+        Record { terms, ..Record::empty(RecordKind::Comparison) }
+    }
+
+    #[test]
+    fn a_program_is_usually_about_its_time_and_a_simulated_one_about_its_instructions() {
+        let mut record = Record::empty(RecordKind::Run);
+        assert_eq!(record.usual_metric(), metric::WALL_TIME);
+        record.terms = Some(Terms::default());
+        assert_eq!(record.usual_metric(), metric::WALL_TIME);
+        record.conditions.backend = Backend::Callgrind;
+        assert_eq!(record.usual_metric(), metric::INSTRUCTIONS);
+    }
+
+    #[test]
+    fn a_server_is_usually_about_its_response_time_or_what_else_of_the_load_decides() {
+        assert_eq!(of_servers(Primary::Auto).usual_metric(), MAIN_METRIC);
+        let named = |names: &[&str]| {
+            let names = names.iter().map(ToString::to_string).collect();
+            of_servers(Primary::Named(names)).usual_metric().to_owned()
+        };
+        assert_eq!(named(&["service_p50", MAIN_METRIC]), "service_p50");
+        assert_eq!(named(&[metric::MAX_RSS, CPU_PER_REQUEST]), CPU_PER_REQUEST);
+        // How long a server runs is said by becalm.
+        assert_eq!(named(&[metric::WALL_TIME]), MAIN_METRIC);
+    }
+}
