@@ -114,9 +114,14 @@ fn axe(tools: &Path) -> Result<Option<PathBuf>> {
     Ok(Some(folder))
 }
 
-/// What the tests need of Python: harnesses, and what reads files that becalm writes, and its templates.
-const PYTHON: &[&str] =
-    &["pyperf==2.10.0", "pytest-benchmark==5.3.1", "pyarrow==26.0.1", "pyyaml==6.0.3"];
+/// What the tests need of Python: harnesses, a server of gRPC, and what reads files that becalm writes, and its templates.
+const PYTHON: &[&str] = &[
+    "pyperf==2.10.0",
+    "pytest-benchmark==5.3.1",
+    "pyarrow==26.0.1",
+    "pyyaml==6.0.3",
+    "grpcio==1.85.3",
+];
 
 /// Returns the interpreter of a Python environment of its own that has these packages.
 pub(crate) fn python(environment: &Path, packages: &[&str]) -> Result<PathBuf> {

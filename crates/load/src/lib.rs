@@ -29,9 +29,9 @@ mod values;
 
 pub use document::{About, document};
 pub use engine::{
-    Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests, Target,
-    TargetError, Template, TlsError, Trusted, Unanswered, Wanted, Way, ask, basic_authorization,
-    bearer_authorization, load, load_while,
+    Bodies, Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests,
+    Target, TargetError, Template, TlsError, Trusted, Unanswered, Wanted, Way, ask,
+    basic_authorization, bearer_authorization, load, load_while,
 };
 pub use fidelity::{Observed, judge};
 pub use find::{
@@ -44,4 +44,4 @@ pub use pool::{Arrived, Pool, Taken};
 pub use schedule::Schedule;
 pub use seconds::ClosedSecond;
 pub use tally::{Done, Fate, Tally};
-pub use values::{Values, ValuesError};
+pub use values::{Values, ValuesError, digest};

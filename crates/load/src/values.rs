@@ -64,7 +64,7 @@ impl Values {
 
     /// Returns a number that another content would not have.
     pub fn digest(&self) -> String {
-        format!("{:016x}", self.digest)
+        in_digits(self.digest)
     }
 
     /// Returns the row for a request: the rows are used in their order, again and again.
@@ -80,6 +80,15 @@ impl Values {
 /// Says whether a text between braces is a name.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
+}
+
+/// Returns a number that another content would not have.
+pub fn digest(bytes: &[u8]) -> String {
+    in_digits(fnv(bytes))
+}
+
+fn in_digits(digest: u64) -> String {
+    format!("{digest:016x}")
 }
 
 /// FNV-1a with 64 bits: Fowler, Noll and Vo, RFC 9923. It tells files apart; it is no protection against anybody.

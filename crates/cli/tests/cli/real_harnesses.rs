@@ -43,7 +43,7 @@ fn does(env: &TestEnv, words: &[&str]) -> bool {
 }
 
 /// Returns the path of the interpreter that has this module.
-fn python_with(module: &str) -> Option<String> {
+pub(crate) fn python_with(module: &str) -> Option<String> {
     let ask = format!("import {module}, sys; print(sys.executable)");
     let output = Command::new("python3").args(["-c", &ask]).output().ok()?;
     let path = String::from_utf8(output.stdout).ok()?.trim().to_owned();

@@ -5,7 +5,8 @@ use becalm_model::wire::json_schema;
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::Value;
 
-use crate::load::{Server, has_python, nginx};
+use crate::load::{GRPC, Server, has_python, nginx};
+use crate::real_harnesses::python_with;
 use crate::support::{Measures as _, env, json};
 
 const URL: &str = "http://127.0.0.1:{port}/";
@@ -213,6 +214,52 @@ class Answer(http.server.BaseHTTPRequestHandler):
 print('listening', flush=True)
 http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Answer).serve_forever()
 ";
+
+#[test]
+fn servers_of_grpc_are_compared_by_a_load_of_the_file_and_are_a_benchmark_of_it() {
+    let test = "servers_of_grpc_are_compared_by_a_load_of_the_file_and_are_a_benchmark_of_it";
+    let Some(python) = python_with("grpc") else {
+        return skipped(&format!("{test}: python3 has no grpcio"));
+    };
+    let env = env();
+    // As slow as a lag of some milliseconds is nothing beside.
+    let slow = GRPC.replace("    return b'hello", "    time.sleep(0.2)\n    return b'hello");
+    let slow = slow.replace("import concurrent", "import time, concurrent");
+    env.write("server.py", slow.replace("Executor(4)", "Executor(50)"));
+    env.write("message", "\n\u{1}a");
+    let load = |file: &str| {
+        format!(
+            "version = 1\n[load.say]\nrate = 40\nduration = '500ms'\nwarmup = '0s'\ngrpc = true\n\
+             body-file = '{file}'\nexpect-exact-body = \"hello \\n\\u0001a\"\n\
+             url = 'http://127.0.0.1:{{port}}/test.Greeter/Say'\n\
+             [benchmark.say]\nload = 'say'\nrounds = 2\nwarmup = 0\n\
+             command = '{python} server.py {{port}}'\n"
+        )
+    };
+    env.write("becalm.toml", load("message"));
+    let server = format!("{python} server.py {{port}}");
+    let arguments = ["--load", "say", "--rounds", "2", &server, &server];
+    if let Some(record) = compared(test, &env, &arguments) {
+        assert_eq!(runs(&record).len(), 4);
+        let scenario = &record["terms"]["runs"]["load"]["scenario"];
+        assert_eq!((&scenario["grpc"], &scenario["body_file"]["bytes"]), (&true.into(), &3.into()));
+        assert!(runs(&record).iter().all(|run| run["metrics"]["error_rate"] == 0.0));
+        // Another message would be another load.
+        env.write("message", "\n\u{1}b");
+        let more = env.run(["compare", "--resume", "r.json", "--rounds", "3"]);
+        assert_eq!(more.status.code(), Some(2), "{}", more.stderr);
+        assert!(more.stderr.contains("message has changed"), "{}", more.stderr);
+        env.write("message", "\n\u{1}a");
+    }
+    let output = env.run(["run", "--suite", "--export-json", "s.json"]);
+    if !is_too_busy(test, &output) {
+        assert_eq!(output.status.code(), Some(0), "{}", output.stderr);
+        assert_eq!(runs(&env.record("s.json")).len(), 2);
+    }
+    env.write("becalm.toml", load("missing"));
+    let output = env.run([&["compare"], &arguments[..]].concat()).exits_with(2);
+    assert!(output.stderr.contains("missing"), "{}", output.stderr);
+}
 
 #[test]
 fn other_servers_than_ours() {

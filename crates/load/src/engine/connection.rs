@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use becalm_model::load::{ExpectedBody, FailureKind};
+use becalm_model::load::FailureKind;
 use becalm_tls::Stream;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
@@ -21,10 +21,12 @@ use tokio::task::spawn_local;
 use super::desk::Desk;
 use super::expected::Look;
 use super::failure::Failure;
+use super::grpc::Frames;
 use super::mailbox::Mailbox;
 use super::redirect::{self, Next};
 use super::stamped::{Stamped, Stamps, Written};
 use super::target::{Place, Protocol};
+use super::template::Template;
 use crate::here::Here;
 use crate::pool::Taken;
 use crate::tally::Fate;
@@ -43,6 +45,8 @@ struct Answer {
     status: StatusCode,
     /// Whether its body is the right one.
     is_right: bool,
+    /// What is wrong with it as an answer of gRPC, with the status of that.
+    grpc: Option<(Option<u16>, Failure)>,
     /// Where it redirects to, if that is not followed.
     not_followed: Option<String>,
 }
@@ -304,6 +308,9 @@ impl Connection {
             Ok(Ok(Answer { status, .. })) if !template.expects(*status) => {
                 failed(FailureKind::Status, Some(status.as_u16()), None, last)
             }
+            Ok(Ok(Answer { grpc: Some((status, Failure { kind, words })), .. })) => {
+                failed(*kind, *status, words.clone(), last)
+            }
             Ok(Ok(Answer { is_right: false, .. })) => failed(FailureKind::Body, None, None, last),
             // Nothing can be read of an answer before the request was written.
             Ok(Ok(_)) => Fate::Answered { written: written.get().unwrap_or(last), last },
@@ -323,14 +330,14 @@ impl Connection {
     /// Sends the request of this number, follows its redirects, and reads the last answer.
     async fn last_answer(&mut self, desk: &Rc<Desk>, number: u64) -> Result<Answer, Failure> {
         let (target, requests) = (&desk.plan.target, &desk.plan.requests);
-        let expected_body = requests.template(number).expected_body();
+        let template = requests.template(number);
         let mut request = requests.request(target, number);
         let mut left = requests.follow();
         if left == 0 {
-            return self.answer(request, expected_body).await.map(|(answer, _)| answer);
+            return self.answer(request, template).await.map(|(answer, _)| answer);
         }
         loop {
-            let (answer, headers) = self.answer(request.clone(), expected_body).await?;
+            let (answer, headers) = self.answer(request.clone(), template).await?;
             request = match redirect::next(target, &request, answer.status, &headers) {
                 Next::Nothing => return Ok(answer),
                 Next::Refused(words) => return Ok(Answer { not_followed: Some(words), ..answer }),
@@ -352,9 +359,9 @@ impl Connection {
     async fn answer(
         &mut self,
         request: Request<Full<Bytes>>,
-        expected: Option<&ExpectedBody>,
+        template: &Template,
     ) -> Result<(Answer, HeaderMap), Failure> {
-        let answer = self.answer_or_error(request, expected).await;
+        let answer = self.answer_or_error(request, template).await;
         answer.map_err(|error| {
             let of_connection = self.driver.end.get().cloned().flatten();
             let of_connection = of_connection.filter(|_| error.is_canceled());
@@ -365,7 +372,7 @@ impl Connection {
     async fn answer_or_error(
         &mut self,
         request: Request<Full<Bytes>>,
-        expected: Option<&ExpectedBody>,
+        template: &Template,
     ) -> hyper::Result<(Answer, HeaderMap)> {
         let Self { sender, driver, .. } = self;
         let exchange = async {
@@ -374,14 +381,23 @@ impl Connection {
                 Sender::Http2(sender) => sender.send_request(request).await?,
             };
             let (head, mut body) = response.into_parts();
-            let mut look = Look::at(expected);
+            let mut look = Look::at(template.expected_body());
+            let mut call = template.expected_grpc().map(|expected| (expected, Frames::default()));
+            let mut trailers = None;
             while let Some(frame) = body.frame().await {
-                if let Some(bytes) = frame?.data_ref() {
-                    look.take(bytes);
+                match (frame?.into_data(), &mut call) {
+                    (Ok(bytes), None) => look.take(&bytes),
+                    (Ok(bytes), Some((_, frames))) => {
+                        frames.take(&bytes, &mut |message| look.take(message));
+                    }
+                    (Err(other), _) => trailers = other.into_trailers().ok(),
                 }
             }
+            let grpc = call.and_then(|(expected, frames)| {
+                frames.failure(expected, &head.headers, trailers.as_ref())
+            });
             let is_right = look.is_right();
-            let answer = Answer { status: head.status, is_right, not_followed: None };
+            let answer = Answer { status: head.status, is_right, grpc, not_followed: None };
             Ok((answer, head.headers))
         };
         let mut exchange = pin!(exchange);

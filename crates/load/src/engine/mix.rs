@@ -1,5 +1,6 @@
 //! Which request is sent: one kind, or several in proportion to their weights, with values filled in.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
@@ -43,9 +44,12 @@ pub struct Contents {
     pub values: Arc<Values>,
     /// The value of the header `Authorization`, for those that have none of their own.
     pub authorization: Option<String>,
-    /// A body in place of that of the scenario, which need not be text.
-    pub body: Option<Vec<u8>>,
+    /// The bodies in files.
+    pub bodies: Bodies,
 }
+
+/// Bodies by the names of their files.
+pub type Bodies = BTreeMap<String, Bytes>;
 
 impl std::fmt::Debug for Contents {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -79,8 +83,6 @@ impl Requests {
         contents: &Contents,
     ) -> Result<Self, RequestError> {
         let mut kinds = Vec::new();
-        // A mix has bodies of its own.
-        let all_bodies = contents.body.as_ref().filter(|_| scenario.requests.is_empty());
         let all: f64 = scenario.kinds().iter().map(|kind| kind.weight).sum();
         let mut up_to = 0.0;
         for kind in scenario.kinds() {
@@ -89,11 +91,14 @@ impl Requests {
                 headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
             let secret = contents.authorization.as_ref().filter(|_| !has_own);
             headers.extend(secret.map(|secret| ("Authorization".to_owned(), secret.clone())));
-            let body = kind.body.map(String::into_bytes);
+            let in_file = kind.body_file.map(|kept| {
+                contents.bodies.get(&kept.file).expect("its files are read before a load").clone()
+            });
             let wanted = Wanted {
                 method: kind.method,
                 headers,
-                body: all_bodies.cloned().or(body).unwrap_or_default(),
+                body: in_file.or(kind.body.map(Bytes::from)).unwrap_or_default(),
+                is_grpc: scenario.grpc,
                 expected: kind.expected_status,
                 path: kind.path,
                 expected_body: kind.expected_body,
@@ -155,7 +160,7 @@ impl Requests {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::load::LoadRequest;
+    use becalm_model::load::{LoadBody, LoadRequest};
 
     use super::super::target::Way;
     use super::*;
@@ -178,7 +183,7 @@ mod tests {
     fn requests(weights: &[f64], authorization: Option<&str>) -> Requests {
         let values = Values::of_csv("id\na\nb\n").unwrap().into();
         let authorization = authorization.map(str::to_owned);
-        let contents = Contents { values, authorization, body: None };
+        let contents = Contents { values, authorization, ..Contents::default() };
         Requests::of(&target(), &scenario(weights), &contents).unwrap()
     }
 
@@ -204,6 +209,23 @@ mod tests {
         assert_eq!(kinds(1, 0)[5..], kinds(1, 5)[..59]);
         let path = |number| requests(&[1.0], None).request(&target(), number).uri().to_string();
         assert_eq!([0, 1, 2].map(path), ["/0/a", "/0/b", "/0/a"]);
+    }
+
+    #[test]
+    fn a_body_of_a_file_is_sent_as_it_is_and_filled_in_if_it_is_text() {
+        let sent = |bytes: &[u8]| {
+            let kept = LoadBody { file: "f".to_owned(), bytes: 3, digest: String::new() };
+            let scenario = Scenario { body_file: Some(kept), ..Scenario::default() };
+            let bodies = [("f".to_owned(), Bytes::copy_from_slice(bytes))].into();
+            let contents = Contents { bodies, ..Contents::default() };
+            let requests = Requests::of(&target(), &scenario, &contents).unwrap();
+            let request = requests.request(&target(), 4);
+            (request.method().clone(), format!("{:?}", request.body()))
+        };
+        let (method, body) = sent(b"{\"n\": {counter}}");
+        assert!(method == "POST" && body.contains(r#"{\"n\": 5}"#), "{method} {body}");
+        let (_, body) = sent(b"\xff{counter}");
+        assert!(body.contains("{counter}"), "{body}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod expected;
 mod failure;
 mod filled;
 mod gaps;
+mod grpc;
 mod mailbox;
 mod mix;
 mod pacer;
@@ -41,7 +42,7 @@ use crate::seconds::{ClosedSecond, Collector, Counted, SECOND};
 use crate::tally::Tally;
 
 pub use ask::{Unanswered, ask};
-pub use mix::{Contents, Requests, basic_authorization, bearer_authorization};
+pub use mix::{Bodies, Contents, Requests, basic_authorization, bearer_authorization};
 pub use target::{Protocol, Target, TargetError, Way};
 pub use template::{RequestError, Template, Wanted};
 pub use tls::{TlsError, Trusted};

@@ -8,6 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri}
 use http_body_util::Full;
 
 use super::filled::{Filled, Writing};
+use super::grpc;
 use super::target::{Protocol, Target};
 use crate::values::Values;
 
@@ -18,9 +19,11 @@ pub struct Wanted {
     pub method: String,
     /// Names and values of headers.
     pub headers: Vec<(String, String)>,
-    /// The body.
-    pub body: Vec<u8>,
-    /// Statuses of a right answer; without them those from 200 to 399 are right.
+    /// The body, or the message of a call.
+    pub body: Bytes,
+    /// Whether it is a unary call of gRPC.
+    pub is_grpc: bool,
+    /// Statuses of a right answer; without them those from 200 to 399 are right, and of gRPC 0.
     pub expected: Vec<u16>,
     /// Path and query in place of those of the URL.
     pub path: Option<String>,
@@ -43,6 +46,14 @@ pub enum RequestError {
     /// It is not a status.
     #[error("{0} is not a status of HTTP, from 100 to 999")]
     Status(u16),
+    /// It is not a status of gRPC.
+    #[error("{0} is not a status of gRPC, from 0 to 16")]
+    GrpcStatus(u16),
+    /// It names no method of gRPC.
+    #[error(
+        "`{0}` is not the path of a gRPC method, as in http://HOST:PORT/package.Service/Method"
+    )]
+    GrpcMethod(String),
 }
 
 /// What every request is, and which answer is the right one.
@@ -52,10 +63,34 @@ pub struct Template {
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
-    expected: Vec<StatusCode>,
+    expected: Expected,
     expected_body: Option<ExpectedBody>,
     /// What differs from request to request; nothing if they are all the same.
     filled: Option<Box<FilledParts>>,
+}
+
+/// Which statuses are those of a right answer.
+#[derive(Debug, Clone)]
+enum Expected {
+    /// Of HTTP; without any those from 200 to 399.
+    Http(Vec<StatusCode>),
+    /// Of gRPC, in an answer of HTTP with 200.
+    Grpc(Vec<u16>),
+}
+
+impl Expected {
+    fn of(statuses: Vec<u16>, is_grpc: bool) -> Result<Self, RequestError> {
+        if !is_grpc {
+            let status =
+                |status| StatusCode::from_u16(status).map_err(|_| RequestError::Status(status));
+            return Ok(Self::Http(statuses.into_iter().map(status).collect::<Result<_, _>>()?));
+        }
+        match statuses.iter().find(|status| **status > grpc::LAST_STATUS) {
+            Some(status) => Err(RequestError::GrpcStatus(*status)),
+            None if statuses.is_empty() => Ok(Self::Grpc(vec![grpc::OK])),
+            None => Ok(Self::Grpc(statuses)),
+        }
+    }
 }
 
 /// The parts of a request that have values in them.
@@ -84,7 +119,8 @@ impl Template {
         wanted: Wanted,
         values: &Values,
     ) -> Result<Self, RequestError> {
-        let Wanted { method, headers: named, body, expected, path, expected_body } = wanted;
+        let Wanted { method, headers: named, body, is_grpc, expected, path, expected_body } =
+            wanted;
         let mut filled = FilledParts::default();
         let mut headers = HeaderMap::new();
         for (name, value) in named {
@@ -131,19 +167,25 @@ impl Template {
         // It follows from the body.
         headers.remove(CONTENT_LENGTH);
         filled.headers.retain(|(name, _)| *name != CONTENT_LENGTH);
-        let status =
-            |status| StatusCode::from_u16(status).map_err(|_| RequestError::Status(status));
+        if is_grpc {
+            grpc::add_headers(&mut headers);
+        }
         let path = match path {
             Some(path) if path.starts_with('/') => path,
             Some(path) => return Err(RequestError::Path(path)),
             None => target.uri.path_and_query().map_or("/", PathAndQuery::as_str).to_owned(),
         };
+        if is_grpc && !grpc::is_method(&path) {
+            return Err(RequestError::GrpcMethod(path));
+        }
         filled.path = Filled::of(&path, values);
         // Values are escaped, so that all paths are right if one is.
         let first = filled.path.as_ref().map(|text| text.fill(values, 0, Writing::Escaped));
         let uri = uri_at(target, first.as_deref().unwrap_or(&path))
             .ok_or_else(|| RequestError::Path(path.clone()))?;
-        filled.body = std::str::from_utf8(&body).ok().and_then(|text| Filled::of(text, values));
+        // Values would change lengths that a message has in it.
+        let text = std::str::from_utf8(&body).ok().filter(|_| !is_grpc);
+        filled.body = text.and_then(|text| Filled::of(text, values));
         Ok(Self {
             method: match method.as_str() {
                 "" => Method::GET,
@@ -151,8 +193,8 @@ impl Template {
             },
             uri,
             headers,
-            body: body.into(),
-            expected: expected.into_iter().map(status).collect::<Result<_, _>>()?,
+            body: if is_grpc { grpc::framed(&body) } else { body },
+            expected: Expected::of(expected, is_grpc)?,
             expected_body,
             filled: (!filled.is_empty()).then(|| Box::new(filled)),
         })
@@ -199,10 +241,19 @@ impl Template {
     }
 
     pub(crate) fn expects(&self, status: StatusCode) -> bool {
-        if self.expected.is_empty() {
-            return status.is_success() || status.is_redirection();
+        match &self.expected {
+            Expected::Http(all) if all.is_empty() => status.is_success() || status.is_redirection(),
+            Expected::Http(all) => all.contains(&status),
+            Expected::Grpc(_) => status == StatusCode::OK,
         }
-        self.expected.contains(&status)
+    }
+
+    /// Returns which statuses of gRPC a right answer has; nothing if it is no call of gRPC.
+    pub(crate) fn expected_grpc(&self) -> Option<&[u16]> {
+        match &self.expected {
+            Expected::Http(_) => None,
+            Expected::Grpc(all) => Some(all),
+        }
     }
 }
 
@@ -243,7 +294,7 @@ mod tests {
     fn values_are_in_path_headers_and_body() {
         let wanted = Wanted {
             headers: vec![("X-Id".to_owned(), "<{id}>".to_owned())],
-            body: b"{\"n\": {counter}, \"id\": \"{id}\"}".to_vec(),
+            body: b"{\"n\": {counter}, \"id\": \"{id}\"}".as_slice().into(),
             path: Some("/item/{id}?n={counter}".to_owned()),
             ..Wanted::default()
         };
@@ -275,7 +326,7 @@ mod tests {
         let wanted = Wanted {
             method: "POST".to_owned(),
             headers,
-            body: b"xy".to_vec(),
+            body: b"xy".as_slice().into(),
             ..Wanted::default()
         };
         let template = template("http://127.0.0.1:81/a?b", wanted).unwrap().closing();
@@ -306,6 +357,37 @@ mod tests {
         }
         let status = Wanted { expected: vec![42], ..Wanted::default() };
         assert_eq!(refused(status), RequestError::Status(42));
+        let status = Wanted { expected: vec![17], ..call("/a.B/C") };
+        assert_eq!(refused(status), RequestError::GrpcStatus(17));
+        for path in ["/", "/a.B", "/a.B/", "//C"] {
+            assert_eq!(refused(call(path)), RequestError::GrpcMethod(path.to_owned()));
+        }
+    }
+
+    fn call(path: &str) -> Wanted {
+        Wanted {
+            method: "POST".to_owned(),
+            is_grpc: true,
+            path: Some(path.to_owned()),
+            ..Wanted::default()
+        }
+    }
+
+    #[test]
+    fn a_call_of_grpc_has_a_frame_and_what_grpc_asks_of_its_headers_and_no_values_in_its_message() {
+        let wanted = Wanted { body: b"{counter}".as_slice().into(), ..call("/a.B/C") };
+        let plain = template("http://127.0.0.1:81/", wanted).unwrap();
+        let request = request(&plain, 3);
+        assert_eq!(request.uri().path(), "/a.B/C");
+        let header = |name: &str| request.headers()[name].to_str().unwrap();
+        assert_eq!((header("content-type"), header("te")), ("application/grpc", "trailers"));
+        let body = format!("{:?}", request.body());
+        assert!(body.contains(r"\0\0\0\0\t{counter}"), "{body}");
+        assert!(plain.expects(StatusCode::OK) && !plain.expects(StatusCode::NO_CONTENT));
+        assert_eq!(plain.expected_grpc(), Some(&[0][..]));
+        let headers = vec![("Content-Type".to_owned(), "application/grpc+proto".to_owned())];
+        let own = template("http://127.0.0.1:81/", Wanted { headers, ..call("/a.B/C") }).unwrap();
+        assert_eq!(self::request(&own, 0).headers()["content-type"], "application/grpc+proto");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::sync::Mutex;
 
 use becalm_model::load::{Distrust, ExpectedBody, FailureKind, LoadRequest, Scenario};
 
+mod grpc;
+
 use super::*;
 use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
 use crate::values::Values;
@@ -267,7 +269,7 @@ fn a_mix_has_its_kinds_its_values_and_its_secret_and_figures_of_each_kind() {
     let contents = Contents {
         values: Values::of_csv("id\n7\n8\n").unwrap().into(),
         authorization: Some(bearer_authorization("s3cret")),
-        body: None,
+        ..Contents::default()
     };
     let mut loads = Vec::new();
     for threads in [1, 2] {

@@ -29,6 +29,10 @@ pub enum FailureKind {
     Body,
     /// A redirect that was not followed: to another server, or after as many as were permitted.
     Redirect,
+    /// A complete answer of gRPC with another status than the expected one, or with none.
+    GrpcStatus,
+    /// A complete answer of gRPC with an expected status and without exactly one whole message.
+    GrpcMessage,
 }
 
 impl FailureKind {
@@ -45,6 +49,8 @@ impl FailureKind {
             Self::Status => "status",
             Self::Body => "unexpected body",
             Self::Redirect => "redirect",
+            Self::GrpcStatus => "gRPC status",
+            Self::GrpcMessage => "not one gRPC message",
         }
     }
 }
@@ -54,7 +60,7 @@ impl FailureKind {
 pub struct Failed {
     /// In which way.
     pub kind: FailureKind,
-    /// The status of the answer, if there was an answer.
+    /// The status of the answer, if there was an answer: of HTTP, or for `grpc_status` of gRPC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// How many requests.
@@ -64,12 +70,43 @@ pub struct Failed {
     pub example: Option<String>,
 }
 
+/// Names of the statuses of gRPC, from 0 (`google.rpc.Code`).
+const GRPC_STATUSES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
 impl Failed {
-    /// Returns what happened to these requests, as a fragment: `status 503`, `no connection (no route to host)`.
+    /// Returns what happened to these requests, as a fragment: `status 503`, `gRPC status 5 NOT_FOUND`.
+    pub fn what(&self) -> String {
+        let kind = self.kind.in_words();
+        let Some(status) = self.status else { return kind.to_owned() };
+        let is_grpc = self.kind == FailureKind::GrpcStatus;
+        match GRPC_STATUSES.get(usize::from(status)).filter(|_| is_grpc) {
+            Some(name) => format!("{kind} {status} {name}"),
+            None => format!("{kind} {status}"),
+        }
+    }
+
+    /// Returns the same with what the first of them met: `no connection (no route to host)`.
     pub fn in_words(&self) -> String {
-        let status = self.status.map(|status| format!(" {status}")).unwrap_or_default();
         let example = self.example.as_ref().map(|words| format!(" ({words})")).unwrap_or_default();
-        format!("{}{status}{example}", self.kind.in_words())
+        format!("{}{example}", self.what())
     }
 }
 
@@ -88,5 +125,9 @@ mod tests {
             failed(FailureKind::Closed, None, Some("reset by peer")),
             "closed early (reset by peer)"
         );
+        let grpc = |status, example| failed(FailureKind::GrpcStatus, status, example);
+        assert_eq!(grpc(Some(14), Some("no backend")), "gRPC status 14 UNAVAILABLE (no backend)");
+        assert_eq!(grpc(Some(77), None), "gRPC status 77");
+        assert_eq!(grpc(None, Some("there is none")), "gRPC status (there is none)");
     }
 }

@@ -23,7 +23,9 @@ pub use find::{
 pub use latency::{Latency, LoadSecond, LoadSpread, QuantileValue};
 pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
 pub use rates::{RatesError, parse_rates, rates_text};
-pub use request::{Authentication, ExpectedBody, LoadRequest, LoadValues, is_secret_header};
+pub use request::{
+    Authentication, ExpectedBody, LoadBody, LoadRequest, LoadValues, is_secret_header,
+};
 pub use run_load::{
     CPU_PER_REQUEST, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, RunLoad, THROUGHPUT,
     USUAL_QUANTILES, is_metric, metrics,

@@ -22,6 +22,9 @@ pub struct LoadRequest {
     /// The body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
+    /// The file with the body, in place of `body`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_file: Option<LoadBody>,
     /// Statuses of a right answer; empty for those of the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected_status: Vec<u16>,
@@ -64,6 +67,17 @@ pub struct LoadValues {
     pub digest: String,
 }
 
+/// A file whose bytes are the body of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadBody {
+    /// The file; `-` is standard input.
+    pub file: String,
+    /// Its size.
+    pub bytes: u64,
+    /// A number that another content would not have.
+    pub digest: String,
+}
+
 /// Headers of a load that have a secret, which no record may have.
 pub fn is_secret_header(name: &str) -> bool {
     ["authorization", "proxy-authorization"].contains(&name.to_ascii_lowercase().as_str())
@@ -75,12 +89,12 @@ impl LoadRequest {
         let is_own =
             |name: &str| self.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name));
         let others = all.headers.iter().filter(|(name, _)| !is_own(name));
+        // A method of its own says that it has no body, if it says none.
+        let has_own_body = self.has_body() || !self.method.is_empty();
+        let body_of = if has_own_body { self } else { all };
         Self {
-            // A method of its own says that it has no body, if it says none.
-            body: self
-                .body
-                .clone()
-                .or_else(|| if self.method.is_empty() { all.body.clone() } else { None }),
+            body: body_of.body.clone(),
+            body_file: body_of.body_file.clone(),
             method: if self.method.is_empty() { all.method.clone() } else { self.method.clone() },
             headers: others.chain(&self.headers).cloned().collect(),
             expected_status: if self.expected_status.is_empty() {
@@ -93,12 +107,16 @@ impl LoadRequest {
         }
     }
 
+    fn has_body(&self) -> bool {
+        self.body.is_some() || self.body_file.is_some()
+    }
+
     /// Returns it with a method.
     pub(super) fn with_its_method(self) -> Self {
         if !self.method.is_empty() {
             return self;
         }
-        let usual = if self.body.is_some() { "POST" } else { "GET" };
+        let usual = if self.has_body() { "POST" } else { "GET" };
         Self { method: usual.to_owned(), ..self }
     }
 }

@@ -3,9 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arrivals, Authentication, ExpectedBody, LoadRequest, LoadValues, Stage};
+use super::{Arrivals, Authentication, ExpectedBody, LoadBody, LoadRequest, LoadValues, Stage};
 
 /// A load that can be sent to several servers alike. Times are in seconds.
+#[expect(clippy::struct_excessive_bools, reason = "documents have these as they are")]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scenario {
@@ -24,7 +25,13 @@ pub struct Scenario {
     /// The body of each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub body: Option<String>,
-    /// Statuses of a right answer; empty: any from 200 to 399.
+    /// The file with the body of each request, in place of `body`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub body_file: Option<LoadBody>,
+    /// Whether requests are unary calls of gRPC: the body is a message, and a right answer has one, and a status of gRPC.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub grpc: bool,
+    /// Statuses of a right answer; empty: any from 200 to 399, and of gRPC 0.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub expected_status: Vec<u16>,
     /// The body of a right answer; absent: any.
@@ -80,6 +87,8 @@ impl Default for Scenario {
             method: String::new(),
             headers: Vec::new(),
             body: None,
+            body_file: None,
+            grpc: false,
             expected_status: Vec::new(),
             expected_body: None,
             requests: Vec::new(),
@@ -128,6 +137,36 @@ impl Scenario {
 }
 
 impl Scenario {
+    /// Returns two settings that contradict each other, as they are named on the command line and in `becalm.toml`.
+    pub fn contradiction(&self) -> Option<(&'static str, &'static str)> {
+        let has_text = |body: &Option<String>| body.as_ref().is_some_and(|text| !text.is_empty());
+        let sets_method = |method: &str| !matches!(method, "" | "POST");
+        let has_both = |body: bool, file: &Option<LoadBody>| body && file.is_some();
+        let kinds = || self.requests.iter();
+        [
+            // A connection of HTTP/2 has places for several requests.
+            (self.http2 && self.new_connections, ("http2", "new-connections")),
+            (
+                has_both(self.body.is_some(), &self.body_file)
+                    || kinds().any(|one| has_both(one.body.is_some(), &one.body_file)),
+                ("body", "body-file"),
+            ),
+            (self.grpc && self.follow > 0, ("grpc", "follow")),
+            (
+                self.grpc
+                    && (sets_method(&self.method) || kinds().any(|one| sets_method(&one.method))),
+                ("grpc", "method"),
+            ),
+            // A text is no serialised message, but nothing is the one without any field.
+            (
+                self.grpc && (has_text(&self.body) || kinds().any(|one| has_text(&one.body))),
+                ("grpc", "body"),
+            ),
+        ]
+        .into_iter()
+        .find_map(|(is_so, names)| is_so.then_some(names))
+    }
+
     /// Returns the kinds of requests, each with everything that the load sets for all of them; one without a name where
     /// nothing is mixed.
     pub fn kinds(&self) -> Vec<LoadRequest> {
@@ -138,9 +177,12 @@ impl Scenario {
             path: None,
             headers: self.headers.clone(),
             body: self.body.clone(),
+            body_file: self.body_file.clone(),
             expected_status: self.expected_status.clone(),
             expected_body: self.expected_body.clone(),
         };
+        // Every call of gRPC is a POST, whether or not its message has a byte.
+        let all = if self.grpc { LoadRequest { method: "POST".to_owned(), ..all } } else { all };
         if self.requests.is_empty() {
             return vec![all.with_its_method()];
         }
@@ -191,6 +233,52 @@ mod tests {
         assert_eq!(read.scenario.connections, Scenario::default().connections);
         let written = serde_json::to_string(&read).unwrap();
         assert_eq!(serde_json::from_str::<ServerTerms>(&written).unwrap(), read);
+    }
+
+    fn body() -> LoadBody {
+        LoadBody { file: "m.bin".to_owned(), bytes: 3, digest: "1".to_owned() }
+    }
+
+    #[test]
+    fn settings_that_contradict_each_other_are_named() {
+        let text = |text: &str| Some(text.to_owned());
+        let grpc = Scenario { grpc: true, http2: true, ..Scenario::default() };
+        let of_kind = |kind: LoadRequest| Scenario { requests: vec![kind], ..grpc.clone() };
+        for (scenario, names) in [
+            (Scenario { body: text("x"), ..Scenario::default() }, None),
+            (Scenario { http2: true, new_connections: true, ..Scenario::default() }, Some("http2")),
+            (
+                Scenario { body: text(""), body_file: Some(body()), ..Scenario::default() },
+                Some("body"),
+            ),
+            (grpc.clone(), None),
+            (Scenario { body_file: Some(body()), method: "POST".to_owned(), ..grpc.clone() }, None),
+            (Scenario { body: text(""), ..grpc.clone() }, None),
+            (Scenario { body: text("{}"), ..grpc.clone() }, Some("grpc")),
+            (Scenario { method: "GET".to_owned(), ..grpc.clone() }, Some("grpc")),
+            (Scenario { follow: 1, ..grpc.clone() }, Some("grpc")),
+            (of_kind(request("a")), None),
+            (of_kind(LoadRequest { body: text("{}"), ..request("a") }), Some("grpc")),
+            (of_kind(LoadRequest { method: "PUT".to_owned(), ..request("a") }), Some("grpc")),
+        ] {
+            assert_eq!(scenario.contradiction().map(|(one, _)| one), names, "{scenario:?}");
+        }
+    }
+
+    #[test]
+    fn a_call_of_grpc_is_a_post_and_a_request_without_a_message_has_that_of_the_load() {
+        let own = LoadRequest { body: Some(String::new()), ..request("own") };
+        let scenario = Scenario {
+            grpc: true,
+            body_file: Some(body()),
+            requests: vec![request("a"), own],
+            ..Scenario::default()
+        };
+        let kinds = scenario.kinds();
+        assert!(kinds.iter().all(|kind| kind.method == "POST"));
+        assert_eq!((&kinds[0].body_file, &kinds[1].body_file), (&Some(body()), &None));
+        let empty = Scenario { grpc: true, ..Scenario::default() };
+        assert_eq!(empty.kinds()[0].method, "POST");
     }
 
     fn request(name: &str) -> LoadRequest {

@@ -19,9 +19,12 @@ pub struct LoadTerms {
     pub streams: Option<u64>,
     /// The method.
     pub method: String,
-    /// Bytes of each request's body.
+    /// Bytes of each request's body, or message.
     pub body_bytes: u64,
-    /// Statuses of a right answer; empty: any from 200 to 399.
+    /// Whether requests were unary calls of gRPC.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grpc: bool,
+    /// Statuses of a right answer; empty: any from 200 to 399, and of gRPC 0.
     pub expected_status: Vec<u16>,
     /// The body of a right answer; absent: any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,7 +73,7 @@ pub struct RequestTerms {
     pub method: String,
     /// Path and query, as they were written.
     pub path: String,
-    /// Bytes of the body, before `{NAME}` was filled in.
+    /// Bytes of the body, or message, before `{NAME}` was filled in.
     pub body_bytes: u64,
 }
 

@@ -105,7 +105,9 @@ pub use suite::{
     SuiteGateChanges, SuiteGateRule, SuiteHistory, SuiteMetric, SuiteShare, SuiteSize,
 };
 
-pub use suite_load::{Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError, SuiteRequest};
+pub use suite_load::{
+    LoadBodies, LoadFiles, MixOf, Statuses, SuiteArrivals, SuiteLoad, SuiteLoadError, SuiteRequest,
+};
 pub use suite_values::{SuiteDuration, SuiteValue};
 pub use text::json_text;
 pub use topology::{

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::suite_values::{SuiteDuration, SuiteValue};
 use crate::load::{
-    Arrivals, Authentication, ExpectedBody, LoadRequest, LoadValues, RatesError, Scenario,
-    is_secret_header, parse_rates,
+    Arrivals, Authentication, ExpectedBody, LoadBody, LoadRequest, LoadValues, RatesError,
+    Scenario, is_secret_header, parse_rates,
 };
 
 /// A load. What it does not set is as `becalm load` has it.
@@ -33,7 +33,11 @@ pub struct SuiteLoad {
     pub headers: Option<BTreeMap<String, String>>,
     /// The body of each request.
     pub body: Option<String>,
-    /// Statuses of a right answer; by default 200 to 399.
+    /// A file with the body of each request, in place of `body`.
+    pub body_file: Option<String>,
+    /// Whether requests are unary calls of gRPC, whose serialised message is in `body-file`.
+    pub grpc: Option<bool>,
+    /// Statuses of a right answer; by default 200 to 399, and of gRPC 0.
     pub expect_status: Option<Statuses>,
     /// Text that the body of a right answer contains.
     pub expect_body: Option<String>,
@@ -73,7 +77,7 @@ pub struct SuiteLoad {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SuiteRequest {
-    /// Its name in the figures; method and path by default.
+    /// Its name in the figures; method and path by default, and of gRPC the path.
     pub name: Option<String>,
     /// How often it is sent, beside the weights of the others; 1 by default.
     pub weight: Option<f64>,
@@ -85,6 +89,8 @@ pub struct SuiteRequest {
     pub headers: Option<BTreeMap<String, String>>,
     /// The body.
     pub body: Option<String>,
+    /// A file with the body, in place of `body`.
+    pub body_file: Option<String>,
     /// Statuses of a right answer.
     pub expect_status: Option<Statuses>,
     /// Text that the body of a right answer contains.
@@ -111,6 +117,15 @@ pub enum Statuses {
     One(u16),
     /// Several.
     Several(Vec<u16>),
+}
+
+/// What is mixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MixOf {
+    /// Requests of HTTP, called by method and path where they have no name.
+    Requests,
+    /// Unary calls of gRPC, called by service and method.
+    Calls,
 }
 
 /// Why a load cannot be sent.
@@ -155,6 +170,24 @@ const DURATION: f64 = 5.0;
 /// The most kinds of requests: each has histograms of its own.
 const MOST_KINDS: u64 = 1000;
 
+/// Bodies in files, by the names of the files as a load has them.
+pub type LoadBodies = BTreeMap<String, LoadBody>;
+
+/// What is in the files that a load names.
+#[derive(Debug, Clone, Default)]
+pub struct LoadFiles<'a> {
+    /// Its requests, in place of its own.
+    pub requests: Option<&'a [SuiteRequest]>,
+    /// What fills them in.
+    pub values: Option<LoadValues>,
+    /// Bodies.
+    pub bodies: LoadBodies,
+}
+
+fn body_file(name: Option<&String>, bodies: &LoadBodies) -> Option<LoadBody> {
+    name.map(|name| bodies.get(name).expect("every file was read").clone())
+}
+
 fn expected_body(
     contains: Option<&String>,
     is: Option<&String>,
@@ -177,15 +210,16 @@ impl Statuses {
 }
 
 impl SuiteRequest {
-    fn request(&self) -> Result<LoadRequest, SuiteLoadError> {
+    fn request(&self, of: MixOf, bodies: &LoadBodies) -> Result<LoadRequest, SuiteLoadError> {
         let method = self.method.clone().unwrap_or_default();
-        let shown = match (&self.method, &self.body) {
-            (Some(method), _) => method,
-            (None, Some(_)) => "POST",
-            (None, None) => "GET",
-        };
         let path = self.path.as_deref().unwrap_or("/");
-        let name = self.name.clone().unwrap_or_else(|| format!("{shown} {path}"));
+        let usual_name = || match (of, &self.method, &self.body, &self.body_file) {
+            (MixOf::Calls, ..) => path.trim_start_matches('/').to_owned(),
+            (MixOf::Requests, Some(method), ..) => format!("{method} {path}"),
+            (MixOf::Requests, None, None, None) => format!("GET {path}"),
+            (MixOf::Requests, None, ..) => format!("POST {path}"),
+        };
+        let name = self.name.clone().unwrap_or_else(usual_name);
         let weight = self.weight.unwrap_or(1.0);
         if !(weight.is_finite() && weight > 0.0) {
             return Err(SuiteLoadError::Weight(name));
@@ -197,6 +231,7 @@ impl SuiteRequest {
             path: self.path.clone(),
             headers: self.headers.clone().unwrap_or_default().into_iter().collect(),
             body: self.body.clone(),
+            body_file: body_file(self.body_file.as_ref(), bodies),
             expected_status: Statuses::listed(self.expect_status.as_ref()),
             expected_body: expected_body(
                 self.expect_body.as_ref(),
@@ -205,8 +240,12 @@ impl SuiteRequest {
         })
     }
 
-    /// Returns the requests of a mix.
-    pub fn mix(these: &[Self]) -> Result<Vec<LoadRequest>, SuiteLoadError> {
+    /// Returns the requests of a mix. `bodies` has what is in its files.
+    pub fn mix(
+        these: &[Self],
+        of: MixOf,
+        bodies: &LoadBodies,
+    ) -> Result<Vec<LoadRequest>, SuiteLoadError> {
         if these.len() as u64 > MOST_KINDS {
             return Err(SuiteLoadError::TooMany {
                 name: "the number of requests",
@@ -216,7 +255,7 @@ impl SuiteRequest {
         let mut names = BTreeSet::new();
         let mut all = Vec::new();
         for one in these {
-            let request = one.request()?;
+            let request = one.request(of, bodies)?;
             if !names.insert(request.name.clone()) {
                 return Err(SuiteLoadError::SameName(request.name));
             }
@@ -235,18 +274,16 @@ impl SuiteLoad {
         }
     }
 
-    /// Returns the load, with what it does not set, and with what is in its files: its requests in place of its own, and what
-    /// fills them in.
-    pub fn scenario(
-        &self,
-        requests: Option<&[SuiteRequest]>,
-        values: Option<LoadValues>,
-    ) -> Result<Scenario, SuiteLoadError> {
+    /// Returns the load, with what it does not set, and with what is in its files.
+    pub fn scenario(&self, files: LoadFiles<'_>) -> Result<Scenario, SuiteLoadError> {
         if self.requests.is_some() && self.requests_file.is_some() {
             return Err(SuiteLoadError::Both("requests", "requests-file"));
         }
-        let requests =
-            SuiteRequest::mix(requests.or(self.requests.as_deref()).unwrap_or_default())?;
+        let LoadFiles { requests, values, bodies } = files;
+        let requests = requests.or(self.requests.as_deref()).unwrap_or_default();
+        let grpc = self.grpc.unwrap_or(false);
+        let of = if grpc { MixOf::Calls } else { MixOf::Requests };
+        let requests = SuiteRequest::mix(requests, of, &bodies)?;
         let headers: Vec<(String, String)> =
             self.headers.clone().unwrap_or_default().into_iter().collect();
         let all_headers = headers.iter().chain(requests.iter().flat_map(|one| &one.headers));
@@ -267,7 +304,7 @@ impl SuiteLoad {
             value => Ok(value),
         };
         let duration = above_zero("duration", seconds(self.duration, DURATION))?;
-        Ok(Scenario {
+        let scenario = Scenario {
             stages: Scenario::at_rates(&parse_rates(rate)?, duration),
             arrivals: match self.arrivals {
                 Some(SuiteArrivals::Even) => Arrivals::Even,
@@ -277,6 +314,8 @@ impl SuiteLoad {
             method: self.method.clone().unwrap_or_default(),
             headers,
             body: self.body.clone(),
+            body_file: body_file(self.body_file.as_ref(), &bodies),
+            grpc,
             expected_status: Statuses::listed(self.expect_status.as_ref()),
             expected_body: expected_body(
                 self.expect_body.as_ref(),
@@ -293,12 +332,16 @@ impl SuiteLoad {
                 100_000,
             )?,
             new_connections: self.new_connections.unwrap_or(false),
-            http2: self.http2.unwrap_or(false),
+            http2: self.http2.unwrap_or(false) || grpc,
             streams: from_one("streams", self.streams.unwrap_or(usual.streams), 1000)?,
             insecure: self.insecure.unwrap_or(false),
             unix_socket: self.unix_socket.clone(),
             threads: self.threads.map(|threads| from_one("threads", threads, 64)).transpose()?,
-        })
+        };
+        match scenario.contradiction() {
+            Some((one, other)) => Err(SuiteLoadError::Both(one, other)),
+            None => Ok(scenario),
+        }
     }
 }
 
@@ -309,7 +352,10 @@ mod tests {
     fn read(more: &str) -> Result<Scenario, String> {
         let value = format!(r#"{{"rate": "5", {more}}}"#);
         let load: SuiteLoad = serde_json::from_str(&value).map_err(|error| error.to_string())?;
-        load.scenario(None, None).map_err(|error| error.to_string())
+        let body = LoadBody { file: "m".to_owned(), bytes: 1, digest: "1".to_owned() };
+        let bodies = [("m".to_owned(), body)].into();
+        let files = LoadFiles { bodies, ..LoadFiles::default() };
+        load.scenario(files).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -329,6 +375,17 @@ mod tests {
     }
 
     #[test]
+    fn calls_of_grpc_are_sent_over_http2_and_their_messages_are_in_files() {
+        let requests = r#""requests": [{"path": "/a.B/C", "body-file": "m"}, {"path": "/a.B/D"}]"#;
+        let scenario = read(&format!(r#""grpc": true, {requests}"#)).unwrap();
+        assert!(scenario.grpc && scenario.http2);
+        let kinds = scenario.kinds();
+        assert_eq!(kinds[0].body_file.as_ref().map(|body| body.bytes), Some(1));
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name.as_str()).collect();
+        assert_eq!(names, ["a.B/C", "a.B/D"]);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_said() {
         let check = |more: &str, word: &str| {
             let error = read(more).unwrap_err();
@@ -345,5 +402,8 @@ mod tests {
         check(r#""requests": [{"pathh": "/a"}]"#, "pathh");
         check(r#""headers": {"authorization": "Bearer x"}"#, "would be in every record");
         check(r#""requests": [{"headers": {"Authorization": "x"}}]"#, "would be in every record");
+        check(r#""body": "a", "body-file": "m""#, "body and body-file");
+        check(r#""grpc": true, "body": "{}""#, "grpc and body");
+        check(r#""http2": true, "new-connections": true"#, "http2 and new-connections");
     }
 }

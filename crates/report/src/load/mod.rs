@@ -133,10 +133,15 @@ fn terms(terms: &LoadTerms) -> String {
         let connections = counted_u64(terms.connections, "connection");
         format!("up to {connections}{}", streams.unwrap_or_default())
     };
-    let what = if terms.requests.is_empty() {
-        terms.method.clone()
+    let (all, one) = if terms.grpc {
+        ("gRPC calls", "gRPC calls of".to_owned())
     } else {
-        format!("A mix of {} of requests to", counted(terms.requests.len(), "kind"))
+        ("requests", terms.method.clone())
+    };
+    let what = if terms.requests.is_empty() {
+        one
+    } else {
+        format!("A mix of {} of {all} to", counted(terms.requests.len(), "kind"))
     };
     format!(
         "{what} {}{through}, {}: {}{arrivals} for {}; {connections}, {}{}.",
@@ -305,14 +310,9 @@ fn errors(errors: &[Failed]) -> Table {
     let titles =
         [("failed", Align::Left), ("requests", Align::Right), ("the first one", Align::Left)];
     let mut table = Table::new(titles).ending_in_text();
-    for Failed { kind, status, count, example } in errors {
-        let status = status.map(|status| format!(" {status}")).unwrap_or_default();
-        let example = example.as_deref().map(crate::printable).unwrap_or_default();
-        table.push([
-            format!("{}{status}", kind.in_words()).into(),
-            count.to_string().into(),
-            example.into(),
-        ]);
+    for failed in errors {
+        let example = failed.example.as_deref().map(crate::printable).unwrap_or_default();
+        table.push([failed.what().into(), failed.count.to_string().into(), example.into()]);
     }
     table
 }

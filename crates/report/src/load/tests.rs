@@ -30,6 +30,7 @@ pub(super) fn terms() -> LoadTerms {
         streams: None,
         method: "GET".to_owned(),
         body_bytes: 0,
+        grpc: false,
         expected_status: Vec::new(),
         expected_body: None,
         requests: Vec::new(),
@@ -172,6 +173,41 @@ fn a_load_that_is_valid_has_its_times_side_by_side() {
 #[test]
 fn one_that_is_invalid_says_so_first_and_why() {
     insta::assert_snapshot!(load_text(&starved(), &Style { width: 100, ..Style::PLAIN }));
+}
+
+#[test]
+fn calls_of_grpc_are_called_that_and_their_errors_have_number_name_and_words() {
+    let usual = stalled();
+    let failed = |kind, status, example: &str| Failed {
+        kind,
+        status,
+        count: 3,
+        example: Some(example.to_owned()),
+    };
+    let document = LoadRunDocument {
+        terms: LoadTerms {
+            grpc: true,
+            protocol: "HTTP/2".to_owned(),
+            method: "POST".to_owned(),
+            url: "http://127.0.0.1:50051/a.B/C".to_owned(),
+            ..terms()
+        },
+        errors: vec![
+            failed(FailureKind::GrpcStatus, Some(14), "no backend"),
+            failed(FailureKind::GrpcMessage, None, "2 messages"),
+        ],
+        ..usual
+    };
+    let text = load_text(&document, &WIDE);
+    for words in [
+        "gRPC calls of http://127.0.0.1:50051/a.B/C, HTTP/2:",
+        "gRPC status 14 UNAVAILABLE",
+        "no backend",
+        "not one gRPC message",
+        "2 messages",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
 }
 
 /// Two kinds of requests, one of which fails more often.

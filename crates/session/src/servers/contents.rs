@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use becalm_load::{Contents, Values, ValuesError, basic_authorization, bearer_authorization};
-use becalm_model::load::{Authentication, LoadRequest, LoadValues, Scenario};
-use becalm_model::wire::{SuiteLoadError, SuiteRequest};
+use becalm_load::{
+    Bodies, Contents, Values, ValuesError, basic_authorization, bearer_authorization, digest,
+};
+use becalm_model::load::{Authentication, LoadBody, LoadRequest, LoadValues, Scenario};
+use becalm_model::wire::{LoadBodies, MixOf, SuiteLoadError, SuiteRequest};
 use serde::Deserialize;
 
 use crate::files::{self, FileError};
@@ -54,7 +56,7 @@ pub enum ContentsError {
     NoSecret(String),
 }
 
-/// Reads kinds of requests: JSON with one on each line, or TOML with `[[request]]`.
+/// Reads kinds of requests: JSON with one on each line, or TOML with `[[request]]`. The files that they name are beside it.
 pub(crate) fn read_requests(path: &Path) -> Result<Vec<SuiteRequest>, ContentsError> {
     /// The document in TOML.
     #[derive(Deserialize)]
@@ -65,7 +67,7 @@ pub(crate) fn read_requests(path: &Path) -> Result<Vec<SuiteRequest>, ContentsEr
     }
     let text = files::read_text(path)?;
     let wrong = |what: String| ContentsError::Requests { path: path.to_owned(), what };
-    let requests = if text.trim_start().starts_with('{') {
+    let mut requests = if text.trim_start().starts_with('{') {
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let read = |(number, line): (usize, &str)| {
             serde_json::from_str(line)
@@ -80,13 +82,47 @@ pub(crate) fn read_requests(path: &Path) -> Result<Vec<SuiteRequest>, ContentsEr
     if requests.is_empty() {
         return Err(wrong("there is no request in it".to_owned()));
     }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    for one in &mut requests {
+        place_body(&mut one.body_file, folder);
+    }
     Ok(requests)
 }
 
+/// Names the file of a body from here, whose name is one from a folder.
+pub(crate) fn place_body(file: &mut Option<String>, folder: &Path) {
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    if let Some(file) = file
+        && (folder != Path::new(".") || file.as_str() == "-")
+    {
+        *file = folder.join(&*file).display().to_string();
+    }
+}
+
 /// Reads them as a mix.
-pub fn read_mix(path: &Path) -> Result<Vec<LoadRequest>, ContentsError> {
-    let mix = SuiteRequest::mix(&read_requests(path)?);
+pub fn read_mix(path: &Path, of: MixOf) -> Result<Vec<LoadRequest>, ContentsError> {
+    let requests = read_requests(path)?;
+    let bodies = read_bodies(requests.iter().filter_map(|one| one.body_file.as_ref()))?;
+    let mix = SuiteRequest::mix(&requests, of, &bodies);
     mix.map_err(|source| ContentsError::Mix { path: path.to_owned(), source })
+}
+
+/// Reads a body, and says what a record keeps of it.
+pub fn read_body(path: &Path) -> Result<(Vec<u8>, LoadBody), ContentsError> {
+    let bytes = files::read_bytes(path)?;
+    let kept = LoadBody {
+        file: path.display().to_string(),
+        bytes: bytes.len() as u64,
+        digest: digest(&bytes),
+    };
+    Ok((bytes, kept))
+}
+
+/// Returns what records keep of the bodies in files.
+pub(crate) fn read_bodies<'a>(
+    files: impl Iterator<Item = &'a String>,
+) -> Result<LoadBodies, ContentsError> {
+    files.map(|file| Ok((file.clone(), read_body(Path::new(file))?.1))).collect()
 }
 
 /// Reads values, and says what a record keeps of them.
@@ -103,9 +139,20 @@ pub fn read_values(path: &Path) -> Result<(Values, LoadValues), ContentsError> {
     Ok((values, kept))
 }
 
-/// Reads what a scenario names: values that are as they were, and a secret.
-pub fn contents_of(scenario: &Scenario) -> Result<Contents, ContentsError> {
-    let mut contents = Contents::default();
+/// Reads what a scenario names: values and bodies that are as they were, and a secret. What is in `read` is there already.
+pub fn contents_of(scenario: &Scenario, read: Bodies) -> Result<Contents, ContentsError> {
+    let mut contents = Contents { bodies: read, ..Contents::default() };
+    let of_requests = scenario.requests.iter().filter_map(|one| one.body_file.as_ref());
+    for kept in scenario.body_file.iter().chain(of_requests) {
+        if contents.bodies.contains_key(&kept.file) {
+            continue;
+        }
+        let (bytes, now) = read_body(Path::new(&kept.file))?;
+        if now.digest != kept.digest {
+            return Err(ContentsError::Changed(kept.file.clone()));
+        }
+        contents.bodies.insert(kept.file.clone(), bytes.into());
+    }
     if let Some(kept) = &scenario.values {
         let (values, now) = read_values(Path::new(&kept.file))?;
         if now.digest != kept.digest {
@@ -152,7 +199,7 @@ mod tests {
 
     fn names(text: &str) -> Result<Vec<String>, String> {
         let (_folder, path) = file(text);
-        let mix = read_mix(&path).map_err(|error| error.to_string())?;
+        let mix = read_mix(&path, MixOf::Requests).map_err(|error| error.to_string())?;
         Ok(mix.into_iter().map(|one| one.name).collect())
     }
 
@@ -183,9 +230,31 @@ mod tests {
         let (_, kept) = read_values(&path).unwrap();
         assert_eq!((kept.rows, &kept.columns[..]), (1, &["id".to_owned()][..]));
         let scenario = Scenario { values: Some(kept), ..Scenario::default() };
-        assert_eq!(contents_of(&scenario).unwrap().values.rows(), 1);
+        let contents = || contents_of(&scenario, Bodies::new());
+        assert_eq!(contents().unwrap().values.rows(), 1);
         std::fs::write(&path, "id\n2\n").unwrap();
-        assert!(matches!(contents_of(&scenario), Err(ContentsError::Changed(_))));
+        assert!(matches!(contents(), Err(ContentsError::Changed(_))));
+    }
+
+    #[test]
+    fn bodies_are_in_files_beside_the_requests_and_must_not_change() {
+        let (folder, path) = file("{\"path\": \"/a\", \"body-file\": \"message\"}\n");
+        let message = folder.path().join("message");
+        std::fs::write(&message, b"\x0a\xff").unwrap();
+        let requests = read_mix(&path, MixOf::Calls).unwrap();
+        let kept = requests[0].body_file.clone().unwrap();
+        assert_eq!((kept.bytes, Path::new(&kept.file)), (2, message.as_path()));
+        let scenario = Scenario { requests, ..Scenario::default() };
+        let contents = || contents_of(&scenario, Bodies::new());
+        assert_eq!(contents().unwrap().bodies[&kept.file], &b"\x0a\xff"[..]);
+        std::fs::write(&message, b"\x0a").unwrap();
+        assert!(matches!(contents(), Err(ContentsError::Changed(_))));
+        // What is read already is not read again.
+        let read = Bodies::from([(kept.file, Vec::new().into())]);
+        assert!(contents_of(&scenario, read).is_ok());
+        std::fs::remove_file(&message).unwrap();
+        let error = read_mix(&path, MixOf::Calls).unwrap_err().to_string();
+        assert!(error.contains("message"), "{error}");
     }
 
     #[test]

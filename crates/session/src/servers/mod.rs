@@ -7,8 +7,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_load::{
-    Contents, Plan, Protocol, RequestError, Requests, Schedule, Target, TargetError, Trusted, Way,
-    ask, load_while, run_load, value_of_run,
+    Bodies, Contents, Plan, Protocol, RequestError, Requests, Schedule, Target, TargetError,
+    Trusted, Way, ask, load_while, run_load, value_of_run,
 };
 use becalm_model::load::{
     self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, THROUGHPUT,
@@ -19,8 +19,8 @@ use becalm_model::{Metric, Note, SessionNote};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
 
-pub(crate) use contents::read_requests;
-pub use contents::{ContentsError, contents_of, read_mix, read_values};
+pub(crate) use contents::{place_body, read_bodies, read_requests};
+pub use contents::{ContentsError, contents_of, read_body, read_mix, read_values};
 
 /// Why servers cannot be loaded so.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +73,7 @@ pub(crate) fn serving(
         }
     };
     let generator = Generator {
-        contents: contents_of(&terms.scenario)?,
+        contents: contents_of(&terms.scenario, Bodies::new())?,
         scenario: terms.scenario.clone(),
         quantiles: quantiles.to_vec(),
         metrics: load::metrics(quantiles),

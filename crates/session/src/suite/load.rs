@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use becalm_model::load::{Scenario, parse_rates};
-use becalm_model::wire::{SuiteLoad, SuiteLoadError, SuiteValue};
+use becalm_model::wire::{LoadFiles, SuiteLoad, SuiteLoadError, SuiteValue};
 
 use super::file::unknown_key;
 use super::{SuiteError, SuiteFile};
 use crate::nearest::did_you_mean;
-use crate::servers::{ContentsError, read_requests, read_values};
+use crate::servers::{ContentsError, place_body, read_bodies, read_requests, read_values};
 
 /// Why a text is not a load.
 #[derive(Debug, thiserror::Error)]
@@ -118,8 +118,14 @@ fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, Load
     let requests = requests.transpose().map_err(unread)?;
     let values = load.values.as_ref().map(|file| read_values(&place(file)));
     let values = values.transpose().map_err(unread)?.map(|(_, kept)| kept);
+    let own = load.requests.iter_mut().flatten();
+    let own_bodies = own.map(|one| &mut one.body_file).chain([&mut load.body_file]);
+    own_bodies.for_each(|file| place_body(file, folder));
+    let of_requests = requests.as_ref().or(load.requests.as_ref()).into_iter().flatten();
+    let named = of_requests.map(|one| &one.body_file).chain([&load.body_file]);
+    let bodies = read_bodies(named.flatten()).map_err(unread)?;
     let scenario = load
-        .scenario(requests.as_deref(), values)
+        .scenario(LoadFiles { requests: requests.as_deref(), values, bodies })
         .map_err(|source| LoadTextError::Load { text: text.to_owned(), source })?;
     Ok(ReadLoad { scenario, url: load.url, ready: load.ready })
 }
@@ -226,6 +232,14 @@ mod tests {
         assert_eq!(shop.authentication, Some(Authentication::Basic(secret)));
         let two = load_of_text("two", Some(&file)).unwrap().scenario;
         assert_eq!(two.requests[0].name, "GET /a");
+        write("hello", "\n\u{5}world");
+        let text = "version = 1\n[load.hello]\nrate = 1\ngrpc = true\nbody-file = 'hello'\n\
+                    [[load.hello.requests]]\npath = '/a.B/C'\n[[load.hello.requests]]\npath = '/a.B/D'\nbody-file = 'hello'\n";
+        let of_calls = SuiteFile::parse(folder.path().join("c.toml"), text.to_owned()).unwrap();
+        let hello = load_of_text("hello", Some(&of_calls)).unwrap().scenario;
+        let message = hello.body_file.clone().unwrap();
+        assert_eq!((message.bytes, hello.grpc), (7, true));
+        assert!(hello.kinds().iter().all(|kind| kind.body_file.as_ref() == Some(&message)));
         write("ids.csv", "id\n");
         let error = load_of_text("shop", Some(&file)).unwrap_err().to_string();
         assert!(error.contains("ids.csv: there is no row"), "{error}");

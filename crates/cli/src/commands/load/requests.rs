@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use becalm_load::Contents;
+use becalm_load::{Bodies, Contents};
 use becalm_model::load::{Authentication, ExpectedBody, Scenario};
-use becalm_session::{contents_of, files, read_mix, read_values};
+use becalm_model::wire::MixOf;
+use becalm_session::{contents_of, read_body, read_mix, read_values};
 
 use super::{asked, duration};
 use crate::error::CommandError;
@@ -26,8 +27,13 @@ pub(super) struct RequestFlags {
     body: Option<String>,
 
     /// Body of the requests, from a file; `-` is standard input
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["body", "requests"], help_heading = "Requests")]
+    #[arg(long, value_name = "FILE", conflicts_with = "body", help_heading = "Requests")]
     body_file: Option<PathBuf>,
+
+    /// Make unary gRPC calls to the method that the URL names, http://HOST:PORT/package.Service/Method; the serialized
+    /// message is in --body-file, and without one is empty. An answer with a gRPC status other than 0 has failed
+    #[arg(long, conflicts_with_all = ["method", "body", "follow", "new_connections"], help_heading = "Requests")]
+    grpc: bool,
 
     /// Mix the requests in a file by their weights: JSON with one on each line, or TOML with [[request]]
     #[arg(long, value_name = "FILE", help_heading = "Requests")]
@@ -50,7 +56,7 @@ pub(super) struct RequestFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=20), help_heading = "Requests")]
     follow: Option<u64>,
 
-    /// Expected statuses; an answer with any other has failed [default: 200 to 399]
+    /// Expected statuses; an answer with any other has failed [default: 200 to 399; with --grpc those of gRPC: 0]
     #[arg(long, value_name = "STATUS", value_delimiter = ',', help_heading = "Requests")]
     expect_status: Vec<u16>,
 
@@ -78,14 +84,20 @@ impl RequestFlags {
         });
         scenario.headers.extend(self.header.iter().cloned());
         if let Some(text) = &self.body {
-            scenario.body = Some(text.clone());
+            (scenario.body, scenario.body_file) = (Some(text.clone()), None);
         }
-        let body = self.body_file.as_deref().map(files::read_bytes).transpose()?;
-        if let Some(bytes) = &body {
-            scenario.body = Some(String::from_utf8_lossy(bytes).into_owned());
+        let mut read = Bodies::new();
+        if let Some(file) = &self.body_file {
+            let (bytes, kept) = read_body(file).map_err(CommandError::usage)?;
+            read.insert(kept.file.clone(), bytes.into());
+            (scenario.body, scenario.body_file) = (None, Some(kept));
+        }
+        if self.grpc {
+            (scenario.grpc, scenario.http2) = (true, true);
         }
         if let Some(file) = &self.requests {
-            scenario.requests = read_mix(file).map_err(CommandError::usage)?;
+            let of = if scenario.grpc { MixOf::Calls } else { MixOf::Requests };
+            scenario.requests = read_mix(file, of).map_err(CommandError::usage)?;
         }
         if let Some(file) = &self.values {
             let (_, kept) = read_values(file).map_err(CommandError::usage)?;
@@ -104,10 +116,6 @@ impl RequestFlags {
         if let Some(timeout) = self.timeout {
             scenario.time_limit = timeout.as_secs_f64();
         }
-        let contents = contents_of(scenario).map_err(CommandError::usage)?;
-        // Bytes that are not text go as they are.
-        let is_text = body.as_ref().is_none_or(|bytes| std::str::from_utf8(bytes).is_ok());
-        let body = body.filter(|_| !is_text);
-        Ok(Contents { body, ..contents })
+        contents_of(scenario, read).map_err(CommandError::usage)
     }
 }

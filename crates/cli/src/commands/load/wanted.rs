@@ -64,6 +64,9 @@ impl Asked {
         }
         let contents = args.requests.apply(&mut scenario)?;
         args.connections.apply(&mut scenario);
+        if let Some((one, other)) = scenario.contradiction() {
+            return Err(CommandError::usage(format!("{one} and {other} cannot be combined")));
+        }
         Ok(Self { url, scenario, contents })
     }
 
@@ -109,9 +112,9 @@ impl Asked {
     pub(super) fn terms(&self, arrivals: Arrivals, seed: u64) -> LoadTerms {
         let scenario = &self.scenario;
         let kinds = scenario.kinds();
-        let bytes = |kind: &LoadRequest| {
-            let own = kind.body.as_ref().map_or(0, String::len);
-            self.contents.body.as_ref().map_or(own, Vec::len) as u64
+        let bytes = |kind: &LoadRequest| match (&kind.body_file, &kind.body) {
+            (Some(file), _) => file.bytes,
+            (None, body) => body.as_ref().map_or(0, String::len) as u64,
         };
         let first = &kinds[0];
         let of_mix = |kind: &LoadRequest| RequestTerms {
@@ -129,6 +132,7 @@ impl Asked {
             streams: scenario.http2.then_some(scenario.streams),
             method: first.method.clone(),
             body_bytes: bytes(first),
+            grpc: scenario.grpc,
             expected_status: scenario.expected_status.clone(),
             expected_body: scenario.expected_body.clone(),
             requests: if is_mix { kinds.iter().map(of_mix).collect() } else { Vec::new() },
