@@ -385,6 +385,7 @@ fn spawn_subjects(
     common: &Common,
 ) -> Result<Vec<SpawnSubject>, SetupError> {
     let runs = &terms.runs;
+    let numbers = Rc::default();
     subjects
         .iter()
         .zip(commands)
@@ -398,7 +399,7 @@ fn spawn_subjects(
             let serving = runs.load.as_ref().map(|load| {
                 let named = crate::metrics::named(terms);
                 let quantiles = servers::quantiles(&load.scenario, &named);
-                servers::serving(load, command, &runs.env, &quantiles)
+                servers::serving(load, command, &runs.env, &quantiles, &numbers)
             });
             let serving = serving.transpose()?;
             let is_there =

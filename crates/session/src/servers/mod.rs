@@ -1,6 +1,7 @@
 //! Subjects that are servers: the load of the terms as the runner needs it.
 
 mod contents;
+mod numbers;
 
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -19,8 +20,9 @@ use becalm_model::{Metric, Note, SessionNote};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
 
-pub(crate) use contents::{place_body, read_bodies, read_requests};
 pub use contents::{ContentsError, contents_of, read_body, read_mix, read_values};
+pub(crate) use contents::{place_body, read_bodies, read_requests};
+pub(crate) use numbers::Numbers;
 
 /// Why servers cannot be loaded so.
 #[derive(Debug, thiserror::Error)]
@@ -49,11 +51,13 @@ pub enum ServerTermsError {
 }
 
 /// Returns what is done with a server of these terms. `command` is that of the subject; a URL means a running server.
+/// `numbers` is for all servers that are compared with each other.
 pub(crate) fn serving(
     terms: &ServerTerms,
     command: &[String],
     env: &[String],
     quantiles: &[f64],
+    numbers: &Rc<Numbers>,
 ) -> Result<Serving, ServerTermsError> {
     let shown = || command.join(" ");
     let has_port = |text: &str| text.contains(PORT);
@@ -72,7 +76,9 @@ pub(crate) fn serving(
             (url.clone(), start)
         }
     };
+    let is_new = matches!(start, ServerStart::EachRun(_));
     let generator = Generator {
+        numbers: (!is_new).then(|| Rc::clone(numbers)),
         contents: contents_of(&terms.scenario, Bodies::new())?,
         scenario: terms.scenario.clone(),
         quantiles: quantiles.to_vec(),
@@ -139,6 +145,8 @@ pub(crate) fn notes(runs: &RunTerms, primary: &Primary) -> Vec<Note> {
 #[derive(Debug)]
 struct Generator {
     scenario: Scenario,
+    /// Where the numbers of requests go on from window to window; nothing for a server that has one window.
+    numbers: Option<Rc<Numbers>>,
     contents: Contents,
     quantiles: Vec<f64>,
     metrics: Vec<Metric>,
@@ -167,6 +175,19 @@ impl Generator {
         // Other times than those that count.
         let seed = !seed;
         Some((Schedule::new(Scenario::at_rates(&[(rate, rate)], warmup), arrivals, seed), seed))
+    }
+
+    /// Returns when the requests of a window are due that count, and the numbers of the first one of all and of the first of
+    /// these.
+    fn window(&self, seed: u64) -> (Schedule, [u64; 2]) {
+        let schedule = Schedule::new(self.scenario.stages.clone(), self.scenario.arrivals, seed);
+        let before = self.warm_up_schedule(seed).map_or(0, |(before, _)| before.count() as u64);
+        let requests = || before + schedule.clone().count() as u64;
+        let first = match &self.numbers {
+            Some(numbers) => numbers.first_of(seed, requests),
+            None => numbers::FIRST,
+        };
+        (schedule, [first, first + before])
     }
 
     fn plan(&self, url: &str, schedule: Schedule, seed: u64, first: u64) -> Result<Plan, String> {
@@ -220,19 +241,17 @@ impl Client for Generator {
 
     fn warm_up(&self, call: Call<'_>) -> Result<(), String> {
         let Some((schedule, seed)) = self.warm_up_schedule(call.seed) else { return Ok(()) };
-        let plan = self.plan(call.url, schedule, seed, 0)?;
+        let (_, [first, _]) = self.window(call.seed);
+        let plan = self.plan(call.url, schedule, seed, first)?;
         load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
             .map(drop)
             .map_err(|error| error.to_string())
     }
 
     fn load(&self, call: Call<'_>) -> Result<Sent, String> {
-        let Scenario { arrivals, time_limit, connections, .. } = self.scenario;
-        let schedule = Schedule::new(self.scenario.stages.clone(), arrivals, call.seed);
-        // Requests that a counter numbers are other ones than those before.
-        let before =
-            self.warm_up_schedule(call.seed).map_or(0, |(before, _)| before.count() as u64);
-        let plan = self.plan(call.url, schedule, call.seed, before)?;
+        let Scenario { time_limit, connections, .. } = self.scenario;
+        let (schedule, [_, first]) = self.window(call.seed);
+        let plan = self.plan(call.url, schedule, call.seed, first)?;
         let loaded = load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
             .map_err(|error| error.to_string())?;
         let (load, distrust) = run_load(&loaded, call.seed, connections);
@@ -254,7 +273,7 @@ mod runs;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use becalm_model::load::Stage;
+    use becalm_model::load::{Arrivals, Stage};
 
     fn scenario(requests: f64) -> Scenario {
         let stages = vec![Stage { seconds: 1.0, from: requests, to: requests }];
@@ -315,7 +334,8 @@ mod tests {
     #[test]
     fn a_url_is_a_server_that_is_there_and_a_command_is_one_that_is_started() {
         let start = |url, command: &str| {
-            serving(&terms(url), &words(command), &[], &[0.5]).map(|serving| serving.start)
+            serving(&terms(url), &words(command), &[], &[0.5], &Rc::default())
+                .map(|serving| serving.start)
         };
         assert_eq!(start(None, "http://127.0.0.1:1/a").unwrap(), ServerStart::IsThere);
         let url = Some("http://127.0.0.1:{port}/");
@@ -330,7 +350,34 @@ mod tests {
             Err(ServerTermsError::Target(TargetError::Scheme(_)))
         ));
         let env = ["PORT={port}".to_owned()];
-        assert!(serving(&terms(url), &words("./s"), &env, &[0.5]).is_ok());
+        assert!(serving(&terms(url), &words("./s"), &env, &[0.5], &Rc::default()).is_ok());
+    }
+
+    /// The numbers of the first requests of windows with these seeds: before those that count, and of those.
+    fn numbered(numbers: Option<&Rc<Numbers>>, seeds: &[u64]) -> Vec<[u64; 2]> {
+        let generator = Generator {
+            scenario: Scenario { arrivals: Arrivals::Even, warmup: 0.5, ..scenario(10.0) },
+            numbers: numbers.cloned(),
+            contents: Contents::default(),
+            quantiles: Vec::new(),
+            metrics: Vec::new(),
+        };
+        seeds.iter().map(|seed| generator.window(*seed).1).collect()
+    }
+
+    #[test]
+    fn a_server_that_stays_gets_further_numbers_in_each_window_and_so_does_the_other_one() {
+        let numbers = Rc::default();
+        // Ten requests after five.
+        let one = numbered(Some(&numbers), &[7, 8]);
+        assert_eq!(one, [[1, 6], [16, 21]]);
+        // A window is repeated with the same requests.
+        assert_eq!(numbered(Some(&numbers), &[7, 7, 8, 9]), [one[0], one[0], one[1], [31, 36]]);
+        // The other server had no window 9 before its window 10, and misses no number for it.
+        assert_eq!(numbered(Some(&numbers), &[10])[0], [46, 51]);
+        assert_eq!(numbered(Some(&numbers), &[10])[0], [46, 51]);
+        // One that is new has seen nothing but the request that it was ready for.
+        assert_eq!(numbered(None, &[7, 8]), [[1, 6], [1, 6]]);
     }
 
     #[test]

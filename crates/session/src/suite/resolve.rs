@@ -1,6 +1,7 @@
 //! From what a suite file says to subjects that can be measured.
 
 use std::path::Path;
+use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_model::load::{MAIN_METRIC, ServerTerms};
@@ -267,7 +268,9 @@ impl<'a> Table<'a> {
         let env = self.says.env.iter().flat_map(|env| env.values());
         let env: Vec<String> = env.map(|SuiteValue(value)| value.clone()).collect();
         let terms = ServerTerms { text, scenario, url: load.url, ready: load.ready, keep: false };
-        servers::serving(&terms, &self.command(values)?, &env, &quantiles)
+        // No two benchmarks have a server in common.
+        let numbers = Rc::default();
+        servers::serving(&terms, &self.command(values)?, &env, &quantiles, &numbers)
             .map(Some)
             .map_err(|error| wrong(error.to_string()))
     }

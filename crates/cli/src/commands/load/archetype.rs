@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use becalm_load::{Capacity, Schedule, Target, capacity, wait_until_idle};
+use becalm_load::{Capacity, Plan, Schedule, Target, capacity, wait_until_idle};
 use becalm_model::load::{Archetype, ArchetypeTerms};
 
 use super::not_loaded;
@@ -64,10 +64,11 @@ pub(super) fn settle(
         )
         .hint("becalm load URL --rate 10 shows what fails"));
     };
-    wait_until_idle(plan, IDLE, interrupt).map_err(not_loaded)?;
+    let requests = plan.requests.clone().starting_at(sent);
+    wait_until_idle(Plan { requests, ..plan }, IDLE, interrupt).map_err(not_loaded)?;
     let duration = duration.unwrap_or(DURATION).as_secs_f64();
     asked.scenario.stages = archetype.stages(rate, duration);
     asked.scenario.arrivals = archetype.arrivals();
     let connections = connections as u64;
-    Ok((ArchetypeTerms { archetype, capacity: rate, connections }, sent))
+    Ok((ArchetypeTerms { archetype, capacity: rate, connections }, sent + 1))
 }

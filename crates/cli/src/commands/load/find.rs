@@ -82,6 +82,9 @@ fn search(
     let elapsed = || began.elapsed().as_secs_f64();
     let mut search = Search::new(*sought, terms.seed);
     let mut windows: Vec<FindWindow> = Vec::new();
+    // A number that was used is not used again.
+    let mut sent = 0;
+    let from = |sent| Plan { requests: plan.requests.clone().starting_at(sent), ..plan.clone() };
     while interrupt.signal().is_none()
         && let Some(wish) = search.next(elapsed())
     {
@@ -92,15 +95,13 @@ fn search(
         };
         let seed = terms.seed.wrapping_add(windows.len() as u64);
         let arrivals = (terms.arrivals, seed);
-        let sent: u64 = windows.iter().map(|one| one.counts.scheduled).sum();
-        let requests = plan.requests.clone().starting_at(sent);
-        let next = Plan { requests, ..plan.clone() };
-        let tried = try_rate(next, &wish, sought, arrivals, distrust, interrupt, &mut show);
+        let tried = try_rate(from(sent), &wish, sought, arrivals, distrust, interrupt, &mut show);
         let (tried, window) = tried.map_err(not_loaded)?;
         if interrupt.signal().is_some() {
             break;
         }
         search.take(tried);
+        sent += window.counts.scheduled;
         let (is_cut, answers) = (window.is_cut, window.counts.answered > 0);
         windows.push(window);
         if !answers && windows.len() == 1 {
@@ -108,7 +109,8 @@ fn search(
             break;
         }
         if is_cut {
-            wait_until_idle(plan.clone(), IDLE, interrupt).map_err(not_loaded)?;
+            wait_until_idle(from(sent), IDLE, interrupt).map_err(not_loaded)?;
+            sent += 1;
         }
     }
     ui.progress_line("");
