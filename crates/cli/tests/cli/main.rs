@@ -24,6 +24,7 @@ mod failures;
 mod fake_api;
 mod files;
 mod gate;
+mod grpc;
 mod guardian;
 mod harness;
 mod history;

@@ -5,8 +5,7 @@ use becalm_model::wire::json_schema;
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::Value;
 
-use crate::load::{GRPC, Server, has_python, nginx};
-use crate::real_harnesses::python_with;
+use crate::load::{Server, has_python, nginx};
 use crate::support::{Measures as _, env, json};
 
 const URL: &str = "http://127.0.0.1:{port}/";
@@ -21,7 +20,7 @@ fn built_in() -> String {
 }
 
 /// Says whether the machine was too busy for the loads of a test to be believed.
-fn is_too_busy(test: &str, output: &CommandOutput) -> bool {
+pub(crate) fn is_too_busy(test: &str, output: &CommandOutput) -> bool {
     let is_busy = output.status.code() == Some(4) && output.stderr.contains("the load was invalid");
     if is_busy {
         skipped(&format!("{test}: this machine is too busy: {}", output.stderr));
@@ -29,13 +28,13 @@ fn is_too_busy(test: &str, output: &CommandOutput) -> bool {
     is_busy
 }
 
-fn runs(record: &Value) -> Vec<&Value> {
+pub(crate) fn runs(record: &Value) -> Vec<&Value> {
     let subjects = record["subjects"].as_array().unwrap();
     subjects.iter().flat_map(|subject| subject["runs"].as_array().unwrap()).collect()
 }
 
 /// Compares two servers and returns the saved record, after checking what holds for each.
-fn compared(test: &str, env: &TestEnv, arguments: &[&str]) -> Option<Value> {
+pub(crate) fn compared(test: &str, env: &TestEnv, arguments: &[&str]) -> Option<Value> {
     let output = env.run([&["compare", "--export-json", "r.json"], arguments].concat());
     if is_too_busy(test, &output) {
         return None;
@@ -211,54 +210,51 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.wfile.write(b'ok')
     def log_message(self, *_):
         pass
+# Where more connections are opened at once than wait to be accepted, the system tries again after a second.
+http.server.ThreadingHTTPServer.request_queue_size = 100
 print('listening', flush=True)
 http.server.ThreadingHTTPServer(('127.0.0.1', int(sys.argv[1])), Answer).serve_forever()
 ";
 
 #[test]
-fn servers_of_grpc_are_compared_by_a_load_of_the_file_and_are_a_benchmark_of_it() {
-    let test = "servers_of_grpc_are_compared_by_a_load_of_the_file_and_are_a_benchmark_of_it";
-    let Some(python) = python_with("grpc") else {
-        return skipped(&format!("{test}: python3 has no grpcio"));
-    };
+fn servers_that_stay_get_the_same_requests_and_none_of_them_twice() {
+    let test = "servers_that_stay_get_the_same_requests_and_none_of_them_twice";
+    if !has_python() {
+        return skipped(&format!("{test}: python3 is not installed"));
+    }
     let env = env();
-    // As slow as a lag of some milliseconds is nothing beside.
-    let slow = GRPC.replace("    return b'hello", "    time.sleep(0.2)\n    return b'hello");
-    let slow = slow.replace("import concurrent", "import time, concurrent");
-    env.write("server.py", slow.replace("Executor(4)", "Executor(50)"));
-    env.write("message", "\n\u{1}a");
-    let load = |file: &str| {
+    let logging = PYTHON.replace(
+        "        time.sleep(0.2)",
+        "        with open(sys.argv[2], 'a') as log:\n            log.write(self.path + '\\n')\n        time.sleep(1)",
+    );
+    env.write("server.py", logging);
+    env.write(
+        "becalm.toml",
         format!(
-            "version = 1\n[load.say]\nrate = 40\nduration = '500ms'\nwarmup = '0s'\ngrpc = true\n\
-             body-file = '{file}'\nexpect-exact-body = \"hello \\n\\u0001a\"\n\
-             url = 'http://127.0.0.1:{{port}}/test.Greeter/Say'\n\
-             [benchmark.say]\nload = 'say'\nrounds = 2\nwarmup = 0\n\
-             command = '{python} server.py {{port}}'\n"
-        )
-    };
-    env.write("becalm.toml", load("message"));
-    let server = format!("{python} server.py {{port}}");
-    let arguments = ["--load", "say", "--rounds", "2", &server, &server];
-    if let Some(record) = compared(test, &env, &arguments) {
-        assert_eq!(runs(&record).len(), 4);
-        let scenario = &record["terms"]["runs"]["load"]["scenario"];
-        assert_eq!((&scenario["grpc"], &scenario["body_file"]["bytes"]), (&true.into(), &3.into()));
-        assert!(runs(&record).iter().all(|run| run["metrics"]["error_rate"] == 0.0));
-        // Another message would be another load.
-        env.write("message", "\n\u{1}b");
-        let more = env.run(["compare", "--resume", "r.json", "--rounds", "3"]);
-        assert_eq!(more.status.code(), Some(2), "{}", more.stderr);
-        assert!(more.stderr.contains("message has changed"), "{}", more.stderr);
-        env.write("message", "\n\u{1}a");
+            "version = 1\n[load.numbered]\nrate = 20\nduration = '500ms'\nwarmup = '200ms'\nurl = '{URL}'\n\
+             [[load.numbered.requests]]\npath = '/{{counter}}'\n"
+        ),
+    );
+    let servers = ["one", "two"].map(|log| format!("python3 server.py {{port}} {log}"));
+    let arguments =
+        ["--load", "numbered", "--keep-servers", "--rounds", "2", &servers[0], &servers[1]];
+    let Some(record) = compared(test, &env, &arguments) else { return };
+    if runs(&record).iter().any(|run| !run["load"]["repeated"].is_null()) {
+        // One that is repeated repeats its requests.
+        return skipped(&format!("{test}: this machine is too busy"));
     }
-    let output = env.run(["run", "--suite", "--export-json", "s.json"]);
-    if !is_too_busy(test, &output) {
-        assert_eq!(output.status.code(), Some(0), "{}", output.stderr);
-        assert_eq!(runs(&env.record("s.json")).len(), 2);
-    }
-    env.write("becalm.toml", load("missing"));
-    let output = env.run([&["compare"], &arguments[..]].concat()).exits_with(2);
-    assert!(output.stderr.contains("missing"), "{}", output.stderr);
+    let [one, two] = ["one", "two"].map(|log| {
+        let mut numbers: Vec<u64> =
+            env.read(log).lines().map(|path| path[1..].parse().unwrap()).collect();
+        numbers.sort_unstable();
+        numbers
+    });
+    assert_eq!(one, two);
+    // The first one showed that the server was ready.
+    assert!(one.iter().copied().eq(1..=one.len() as u64), "{one:?}");
+    let counted: u64 =
+        runs(&record).iter().map(|run| run["load"]["counts"]["scheduled"].as_u64().unwrap()).sum();
+    assert!(2 * one.len() as u64 > counted);
 }
 
 #[test]
