@@ -81,6 +81,11 @@ impl Frames {
         }
     }
 
+    /// Says whether not a byte came.
+    fn is_empty(&self) -> bool {
+        self.messages == 0 && self.of_prefix == 0
+    }
+
     /// Says what is wrong with what came, after its last byte. An answer with another status than OK need not have a
     /// message.
     fn fault(&self, status: u16, headers: &HeaderMap) -> Option<String> {
@@ -112,12 +117,15 @@ impl Frames {
         trailers: Option<&HeaderMap>,
     ) -> Option<(Option<u16>, Failure)> {
         let failed = |kind, status, words| Some((status, Failure { kind, words }));
-        let status = match status(trailers.unwrap_or(headers)) {
+        // One that ends without trailers after a message was cut off, whatever its headers say.
+        let without_any = if self.is_empty() { headers } else { &HeaderMap::new() };
+        let end = trailers.unwrap_or(without_any);
+        let status = match status(end) {
             Ok(status) => status,
             Err(words) => return failed(FailureKind::GrpcStatus, None, Some(words)),
         };
         if !expected.contains(&status) {
-            let words = said(trailers.unwrap_or(headers));
+            let words = said(end);
             return failed(FailureKind::GrpcStatus, Some(status), words);
         }
         self.fault(status, headers)
@@ -226,6 +234,8 @@ mod tests {
         assert_eq!(nothing.failure(&[5], &head, None), None);
         let (status, failure) = nothing.failure(&[0], &head, None).unwrap();
         assert_eq!((status, failure.words.as_deref()), (Some(5), Some("no such thing %zz %")));
+        let early = headers(&[("grpc-status", "0")]);
+        assert_eq!(kind(one.failure(&[0], &early, None)), Some((FailureKind::GrpcStatus, None)));
         // Where there are trailers, the headers do not count.
         assert_eq!(one.failure(&[0], &head, Some(&tail)), None);
         assert_eq!(kind(one.failure(&[0], &none, None)), Some((FailureKind::GrpcStatus, None)));

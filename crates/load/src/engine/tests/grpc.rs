@@ -174,6 +174,8 @@ fn a_status_other_than_ok_is_an_error_with_its_number_and_the_words_of_the_serve
 fn an_answer_without_a_status_is_an_error_even_if_all_else_is_right() {
     let silent = Reply { trailers: None, ..OK };
     all_fail(all_answered(silent, &calls()), FailureKind::GrpcStatus, None);
+    let cut_off = Reply { headers: &[("grpc-status", "0")], ..silent };
+    all_fail(all_answered(cut_off, &calls()), FailureKind::GrpcStatus, None);
     let other = Reply { trailers: Some(&[("x", "y")]), ..OK };
     all_fail(all_answered(other, &calls()), FailureKind::GrpcStatus, None);
     let page = Reply { body: b"<html></html>", ..Reply::default() };
