@@ -3,9 +3,10 @@
 //! The wrappers are thin: they turn an error return into [`std::io::Error`] and decide nothing. What a number means,
 //! and what a person is told about it, stands above. There is one wrapper for each thing, by subject: processes
 //! ([`clone`], [`wait`], [`process`], [`signal`], [`interrupt`], [`user`]), where and when they run ([`affinity`],
-//! [`sched`], [`clock`], [`timer`]), on which memory ([`numa`], [`huge_pages`], [`cached`]), what the kernel counts ([`perf`]), files and memory.
+//! [`sched`], [`clock`], [`timer`]), on which memory ([`numa`], [`huge_pages`], [`cached`]), what the kernel counts ([`perf`]), files and memory ([`allocator`] is what static builds
+//! have of it).
 //!
-//! It may use `libc` alone, and is the only crate that does: the numbers that others need ([`errno`], signals, flags
+//! It may use `libc` alone, and in static builds the allocator, and is the only crate that does: the numbers that others need ([`errno`], signals, flags
 //! of files) are passed on here. Start with [`clone`]: a subject is started there. Each `unsafe` block says in a
 //! SAFETY line why it is sound, and a test of the sources counts them.
 
@@ -13,6 +14,7 @@
 #![warn(clippy::undocumented_unsafe_blocks)]
 
 pub mod affinity;
+pub mod allocator;
 pub mod cached;
 pub mod capability;
 pub mod clock;

@@ -48,6 +48,7 @@ mod unrest;
 pub mod usage;
 mod user;
 
+pub use becalm_kernel::allocator::return_freed_at_once;
 pub use becalm_kernel::clock::{monotonic_now, suspended};
 
 pub use activity::{Activity, ActivityReader, Clocks, SmiReader};

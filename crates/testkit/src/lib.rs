@@ -3,6 +3,7 @@
 //! It may use `kernel` alone, and any crate but `stats` may use it for its tests. Start reading in `machine.rs`,
 //! which invents machines, and in `command.rs`, which runs becalm in a folder of its own.
 
+mod browser;
 mod certificate;
 mod command;
 mod cpufreq;
@@ -20,6 +21,7 @@ pub use becalm_kernel::clock::thread_cpu_time;
 pub use becalm_kernel::seccomp::{Call, refuse_call};
 pub use becalm_kernel::timer::FileTimer;
 
+pub use browser::Browser;
 pub use certificate::{self_made_certificate, signed_certificate};
 pub use command::{CommandOutput, TestEnv};
 pub use cpufreq::{FakeCpufreq, Switch};

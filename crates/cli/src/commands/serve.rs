@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use becalm_machine::return_freed_at_once;
 use becalm_web::{
     Access, Answered, Encryption, EncryptionError, History, Identity, Limits, Log, Server,
     ServerOptions, TokenError,
@@ -111,6 +112,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         schema: |name| schema_text(name),
         log: args.log.map(|LogFormat::Json| Box::new(log) as Log),
     };
+    // It reads whole histories, and then waits for days.
+    return_freed_at_once();
     let interrupt = interrupt()?;
     let server = Server::start(history, options).map_err(|error| {
         CommandError::measure(format!("cannot listen on {}: {error}", args.listen))
