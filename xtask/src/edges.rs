@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// Which of our crates a crate may depend on; only on crates below its own line.
 const EDGES: &[(&str, &[&str])] = &[
-    ("xtask", &["calibrate", "store", "stats", "model", "kernel"]),
+    ("xtask", &["calibrate", "store", "stats", "model", "testkit", "kernel"]),
     // Development only; runner and model are for its tests.
     ("calibrate", &["runner", "stats", "model"]),
     (

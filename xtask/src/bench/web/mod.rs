@@ -2,28 +2,28 @@
 //!
 //! A history of so many series is filled, on as many machines, in each of which one in twenty has a step. `becalm serve`
 //! shows it, and several clients at once ask for every kind of page and for what `/api` has beside it, each time for another
-//! one of its kind. With --idle, so many connections say nothing meanwhile. Then an entry is added, and the first page after it is timed. The server's peak memory is that of all
-//! of this.
+//! one of its kind. With --idle, so many connections say nothing meanwhile. Then an entry is added, and the first page after
+//! it is timed. Last, a browser opens the front page as a phone would. The server's peak memory is that of all of this.
 
-use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+mod filled;
+mod phone;
+mod serving;
+
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use becalm_calibrate::decisions::Table;
-use becalm_kernel::{signal, wait};
-use becalm_model::history::Commit;
-use becalm_model::{Direction, Unit};
 use becalm_stats::quantile::quantile;
 use becalm_stats::{Rng, Sample};
-use becalm_store::{Access, HistoryLocation, NewEntry, NewPoint, Origin, Store, open};
+use becalm_testkit::{PostgresServer, postgres};
 
 use super::surroundings;
 use crate::workspace::{Profile, build_becalm};
+use filled::{Filled, RECORDS};
+use serving::{Serving, ask};
 
 /// Fill a large history, and measure its pages, their sizes and the memory of the server
 #[derive(Debug, clap::Args)]
@@ -46,7 +46,10 @@ pub(crate) struct Args {
     /// Connections that are open beside them and say nothing
     #[arg(long, value_name = "N", default_value_t = 0)]
     idle: usize,
-    /// An empty database of PostgreSQL to be measured, too
+    /// Databases to be measured, separated by commas
+    #[arg(long, value_name = "NAME", value_enum, value_delimiter = ',', default_values = ["sqlite", "postgresql"])]
+    database: Vec<DatabaseName>,
+    /// An empty database of PostgreSQL [default: one of a server that is started for this, if it is installed]
     #[arg(long, value_name = "URL")]
     postgres: Option<String>,
     /// Measure this program [default: an optimised build of this one]
@@ -54,8 +57,11 @@ pub(crate) struct Args {
     becalm: Option<PathBuf>,
 }
 
-/// Entries of each machine whose records are kept.
-const RECORDS: usize = 10;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum DatabaseName {
+    Sqlite,
+    Postgresql,
+}
 
 /// The kinds of pages: `{series}` and `{entry}` stand for numbers, `{page}` for one of the first pages.
 const PAGES: &[&str] = &[
@@ -77,7 +83,7 @@ const PAGES: &[&str] = &[
     "badge.svg",
     "metrics",
     "health",
-    "style.css",
+    "icon.svg",
 ];
 
 pub(crate) fn run(args: &Args) -> Result<()> {
@@ -95,14 +101,25 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         args.requests,
         args.clients
     );
-    let folder = tempfile::tempdir_in(".").context("a folder for the history")?;
-    let file = folder.path().canonicalize()?.join("history.db");
-    measure("SQLite", &file.display().to_string(), &becalm, args)?;
-    if let Some(url) = &args.postgres {
-        return measure("PostgreSQL", url, &becalm, args);
+    for database in &args.database {
+        match database {
+            DatabaseName::Sqlite => {
+                let folder = tempfile::tempdir_in(".").context("a folder for the history")?;
+                let file = folder.path().canonicalize()?.join("history.db");
+                measure("SQLite", &file.display().to_string(), &becalm, args)?;
+            }
+            DatabaseName::Postgresql => match args.postgres.clone().map_or_else(own_database, Ok) {
+                Ok(url) => measure("PostgreSQL", &url, &becalm, args)?,
+                Err(why) => println!("\nPostgreSQL: not measured: {why}"),
+            },
+        }
     }
-    println!("\nPostgreSQL: not measured; --postgres URL names an empty database");
     Ok(())
+}
+
+/// Returns an empty database of a server that ends with this process.
+fn own_database() -> Result<String, &'static str> {
+    postgres().map(PostgresServer::database)
 }
 
 fn measure(name: &str, place: &str, becalm: &Path, args: &Args) -> Result<()> {
@@ -110,7 +127,9 @@ fn measure(name: &str, place: &str, becalm: &Path, args: &Args) -> Result<()> {
     let began = Instant::now();
     let mut history = Filled::new(place, args, &mut rng)?;
     println!("\n{name}: filled in {:.1} s", began.elapsed().as_secs_f64());
+    let began = Instant::now();
     let server = Serving::start(becalm, place)?;
+    println!("{name}: the server is ready after {:.2} s", began.elapsed().as_secs_f64());
     let began = Instant::now();
     let first = ask(&mut server.connect()?, "/")?;
     println!(
@@ -149,162 +168,10 @@ fn measure(name: &str, place: &str, becalm: &Path, args: &Args) -> Result<()> {
         args.series / args.machines,
         began.elapsed().as_secs_f64() * 1e3
     );
+    phone::visit(name, &server.address)?;
     let memory = server.stop()?;
     println!("{name}: the server's memory at most: {:.0} MB", memory as f64 / 1e6);
     Ok(())
-}
-
-/// A history while it is filled.
-struct Filled {
-    store: Store,
-    /// The level of each series, and the point from which on it is another.
-    levels: Vec<(f64, Option<usize>)>,
-    entries: usize,
-}
-
-impl Filled {
-    fn new(place: &str, args: &Args, rng: &mut Rng) -> Result<Self> {
-        let level = |rng: &mut Rng| {
-            let step = becalm_model::place(rng.uniform() * args.points as f64);
-            (1e-3 * (1.0 + 100.0 * rng.uniform()), (rng.uniform() < 0.05).then_some(step))
-        };
-        let levels = (0..args.series).map(|_| level(rng)).collect();
-        let store = open(&HistoryLocation::parse(place), Access::Write)?;
-        let mut filled = Self { store, levels, entries: 0 };
-        while filled.entries < args.points * args.machines {
-            filled.add(args, rng)?;
-        }
-        Ok(filled)
-    }
-
-    /// Adds the entry that comes next.
-    fn add(&mut self, args: &Args, rng: &mut Rng) -> Result<()> {
-        let (at, machine) = (self.entries / args.machines, self.entries % args.machines);
-        let keeps = at + RECORDS >= args.points;
-        let entry = entry(at, machine, args, &self.levels, keeps, rng);
-        self.store.add(&entry)?;
-        self.entries += 1;
-        Ok(())
-    }
-}
-
-fn entry(
-    at: usize,
-    machine: usize,
-    args: &Args,
-    levels: &[(f64, Option<usize>)],
-    keeps: bool,
-    rng: &mut Rng,
-) -> NewEntry {
-    let point = |(case, (level, step)): (usize, &(f64, Option<usize>))| {
-        let factor = if step.is_some_and(|step| at >= step) { 1.1 } else { 1.0 };
-        NewPoint {
-            benchmark: format!("module_{:02}.Suite.case {case}", case % 40),
-            metric: "wall_time".to_owned(),
-            unit: Unit::Second,
-            direction: Direction::Lower,
-            parameters: vec![("size".to_owned(), (case % 7 * 1000).to_string())],
-            main: true,
-            exact: false,
-            value: level * factor * (1.0 + 0.01 * rng.normal()),
-            error: Some(level * 0.004),
-            runs: 10,
-        }
-    };
-    let of_machine = levels.iter().enumerate().skip(machine).step_by(args.machines);
-    let points = of_machine.map(point).collect();
-    let time = 1.7e9 + 3600.0 * at as f64;
-    let mut facts: BTreeMap<String, String> =
-        (0..40).map(|fact| (format!("knob.number_{fact}"), "the value of it".to_owned())).collect();
-    facts.insert("cpu_model".to_owned(), format!("A processor of kind {machine}"));
-    facts.insert("kernel_release".to_owned(), "6.12.0".to_owned());
-    let runs: Vec<String> = (0..30)
-        .map(|round| {
-            format!(
-                "{{\"round\": {round}, \"order\": 0, \"wall_time\": {}}}",
-                0.1 + 0.001 * rng.normal()
-            )
-        })
-        .collect();
-    let document = format!(
-        "{{\"schema\": \"becalm/run/1\", \"confidence\": 0.95, \"subjects\": [{{\"name\": \"case\", \"command\": \
-         [\"./case\"], \"runs\": [{}]}}]}}",
-        runs.join(", ")
-    );
-    NewEntry {
-        origin: Origin::Measurement,
-        content: format!("{at} on {machine}"),
-        measured: time + machine as f64,
-        commit: Some(Commit { id: format!("{at:040x}"), time: Some(time) }),
-        branch: "main".to_owned(),
-        dirty: false,
-        tags: vec!["nightly".to_owned()],
-        facts,
-        document: keeps.then_some(document),
-        points,
-    }
-}
-
-/// A server that runs.
-struct Serving {
-    child: Child,
-    address: String,
-}
-
-impl Serving {
-    fn start(becalm: &Path, place: &str) -> Result<Self> {
-        let mut command = Command::new(becalm);
-        command.args(["serve", "--listen", "127.0.0.1:0", "--store", place]);
-        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().context("its output")?).read_line(&mut line)?;
-        let address = line.trim().strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
-        let address = address.with_context(|| format!("{line:?} names no server"))?.to_owned();
-        Ok(Self { child, address })
-    }
-
-    fn connect(&self) -> Result<Connection> {
-        let stream = TcpStream::connect(&self.address)?;
-        stream.set_nodelay(true)?;
-        Ok(Connection { stream: BufReader::new(stream), host: self.address.clone() })
-    }
-
-    /// Ends it, and returns how much memory it had at most, in bytes.
-    fn stop(mut self) -> Result<u64> {
-        const INTERRUPT: i32 = 2;
-        signal::send(self.child.id(), INTERRUPT)?;
-        // Its last words go nowhere.
-        drop(self.child.stdout.take());
-        let (_, used) = wait::reap(i32::try_from(self.child.id())?)?;
-        Ok(used.max_rss)
-    }
-}
-
-/// A connection that stays open from one request to the next.
-struct Connection {
-    stream: BufReader<TcpStream>,
-    host: String,
-}
-
-/// Asks for a path, and returns the bytes of the answer.
-fn ask(connection: &mut Connection, path: &str) -> Result<usize> {
-    let head = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", connection.host);
-    connection.stream.get_mut().write_all(head.as_bytes())?;
-    let mut length = None;
-    let mut line = String::new();
-    connection.stream.read_line(&mut line)?;
-    ensure!(line.starts_with("HTTP/1.1 200"), "{path}: {}", line.trim());
-    loop {
-        line.clear();
-        connection.stream.read_line(&mut line)?;
-        let Some((name, value)) = line.trim().split_once(':') else { break };
-        if name.eq_ignore_ascii_case("content-length") {
-            length = Some(value.trim().parse()?);
-        }
-    }
-    let mut body = vec![0; length.context("an answer without a length")?];
-    connection.stream.read_exact(&mut body)?;
-    Ok(body.len())
 }
 
 /// Asks for pages of a kind, with several clients at once; returns the seconds of each and the most bytes.
