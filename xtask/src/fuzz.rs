@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: coverage-guided fuzzing of the importers by LLVM's libFuzzer, on stable Rust.
+//! `cargo xtask fuzz`: coverage-guided fuzzing of the importers and of the dashboard by LLVM's libFuzzer, on stable Rust.
 //!
 //! The instrumentation is that of cargo-fuzz without an address sanitizer, which needs nightly Rust and finds
 //! what safe code does not have. A panic, a run of more than ten seconds or more than a gibibyte ends it,
@@ -11,11 +11,12 @@ use anyhow::{Context, Result, bail};
 
 use crate::workspace::{cargo, root, run, shown};
 
-/// Fuzz the importers of other tools' files
+/// Fuzz the importers of other tools' files, and the dashboard
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Formats to fuzz, each for --seconds; without any all are tried at once, by what recognises an input
-    formats: Vec<String>,
+    /// What to fuzz, each for --seconds: `web` for the dashboard, or formats; without any all formats are tried at once, by
+    /// what recognises an input
+    what: Vec<String>,
 
     /// How long, in seconds
     #[arg(long, default_value_t = 600)]
@@ -30,35 +31,39 @@ const COVERAGE: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-l
 /// Flags of the compiler are for this target only, and not for build scripts.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// What is not a format.
+const DASHBOARD: &str = "web";
+
 pub(crate) fn run_all(args: &Args) -> Result<()> {
-    let manifest = root().join("fuzz/Cargo.toml");
-    let manifest = manifest.display().to_string();
-    let mut build =
-        cargo(&["build", "--release", "--quiet", "--target", TARGET, "--manifest-path", &manifest]);
-    let target = root().join("target/fuzz");
-    run(build.env("RUSTFLAGS", COVERAGE).env("CARGO_TARGET_DIR", &target))?;
-    let program = target.join(TARGET).join("release/becalm-fuzz");
-    let seeds = target.join("seeds");
-    collect(&root().join("crates/formats/tests/captures"), &seeds)?;
-    if args.formats.is_empty() {
-        return fuzz(&program, &target, None, args.seconds);
+    if args.what.is_empty() {
+        return fuzz(None, args.seconds);
     }
-    args.formats.iter().try_for_each(|name| fuzz(&program, &target, Some(name), args.seconds))
+    args.what.iter().try_for_each(|name| fuzz(Some(name), args.seconds))
 }
 
-fn fuzz(program: &Path, target: &Path, format: Option<&str>, seconds: u32) -> Result<()> {
-    let name = format.unwrap_or("all");
+fn fuzz(what: Option<&str>, seconds: u32) -> Result<()> {
+    let (name, program, seeds) = match what {
+        Some(DASHBOARD) => (DASHBOARD, "web", "crates/web/tests/requests"),
+        format => (format.unwrap_or("all"), "formats", "crates/formats/tests/captures"),
+    };
+    let manifest = root().join("fuzz/Cargo.toml");
+    let manifest = manifest.display().to_string();
+    let mut build = cargo(&["build", "--release", "--quiet", "--target", TARGET, "--bin", program]);
+    build.args(["--manifest-path", &manifest]);
+    let target = root().join("target/fuzz");
+    run(build.env("RUSTFLAGS", COVERAGE).env("CARGO_TARGET_DIR", &target))?;
+    let first = target.join("seeds").join(program);
+    collect(&root().join(seeds), &first)?;
     let corpus = target.join("corpus").join(name);
     fs::create_dir_all(&corpus)?;
     println!("fuzzing {name} for {seconds} s");
-    let mut command = std::process::Command::new(program);
+    let mut command = std::process::Command::new(target.join(TARGET).join("release").join(program));
     command
-        .arg(&corpus)
-        .arg(target.join("seeds"))
+        .args([&corpus, &first])
         .arg(format!("-max_total_time={seconds}"))
         .args(["-rss_limit_mb=1024", "-timeout=10", "-max_len=65536", "-print_final_stats=1"])
         .args(["-verbosity=0", &format!("-artifact_prefix={}/{name}-", target.display())]);
-    if let Some(format) = format {
+    if let (Some(format), "formats") = (what, program) {
         command.env("BECALM_FUZZ_FORMAT", format);
     }
     let status = command.status().with_context(|| format!("cannot start `{}`", shown(&command)))?;
@@ -68,7 +73,7 @@ fn fuzz(program: &Path, target: &Path, format: Option<&str>, seconds: u32) -> Re
     Ok(())
 }
 
-/// Copies all captures into one folder: first inputs that are nearly right.
+/// Copies all files into one folder: first inputs that are nearly right.
 fn collect(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to)?;
     let mut folders: Vec<PathBuf> = vec![from.to_owned()];

@@ -18,5 +18,5 @@ pub use history::{Commits, CommitsOf, History, RecordPage};
 pub use publish::{PublishError, Published, publish};
 pub use server::{
     Access, Answered, Encryption, EncryptionError, Identity, Limits, Log, NewToken, ReadIdentity,
-    Server, ServerOptions, TokenError,
+    Server, ServerOptions, TokenError, Unconnected,
 };

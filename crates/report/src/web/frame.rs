@@ -56,12 +56,12 @@ pub(super) fn page(links: &Links<'_>, section: Section, title: &str, content: &s
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"becalm {}\">\n<title>{} \u{b7} {name}</title>\n\
-         <link rel=\"stylesheet\" href=\"{}\">\n<link rel=\"icon\" href=\"{}\">\n\
+         {}\n<link rel=\"icon\" href=\"{}\">\n\
          <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Confirmed changes\" href=\"{}\">\n\
          </head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n",
         escape::html(&site.version),
         escape::html(&clipped(title)),
-        links.to(At::Asset("style.css")),
+        style(links),
         links.to(At::Asset("icon.svg")),
         links.to(At::Asset("feed.atom")),
     );
@@ -92,6 +92,15 @@ pub(super) fn page(links: &Links<'_>, section: Section, title: &str, content: &s
         escape::html(&site.version)
     );
     out
+}
+
+/// Returns the style of a page. One that is served has it in itself: over a slow network it is shown one answer sooner.
+/// Among files it would be in each of thousands.
+fn style(links: &Links<'_>) -> String {
+    if links.is_served() {
+        return format!("<style>{}</style>", web_style());
+    }
+    format!("<link rel=\"stylesheet\" href=\"{}\">", links.to(At::Asset("style.css")))
 }
 
 /// Writes links to the parts of a long list, if it has several.

@@ -1,7 +1,7 @@
 //! The pages of `becalm serve` and `becalm history publish`: from the documents of `model::wire` to HTML, Atom and SVG.
 //!
 //! `links.rs` says where pages are, `frame.rs` what all have around them; each page is a file. No page needs a script, and no
-//! page has a style in itself: all take `style.css`. `zoom/` is what scripts add to pages of series.
+//! page has a style in itself: all have that of `style.css`. `zoom/` is what scripts add to pages of series.
 
 mod benchmarks;
 mod change;

@@ -1,10 +1,12 @@
 //! What goes back to a client.
 
 use std::io::Write as _;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use becalm_report::style_of_pages;
+use becalm_report::web::web_style;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -53,7 +55,6 @@ pub(super) enum Kind {
     /// A report that has its style in itself.
     Record,
     Json,
-    Style,
     Picture,
     /// A picture that pages of others show.
     Badge,
@@ -67,28 +68,29 @@ impl Kind {
             Self::Script | Self::Library => "text/javascript; charset=utf-8",
             Self::Page | Self::Scripted | Self::Record => "text/html; charset=utf-8",
             Self::Json => "application/json",
-            Self::Style => "text/css; charset=utf-8",
             Self::Picture | Self::Badge => "image/svg+xml",
             Self::Feed => "application/atom+xml; charset=utf-8",
             Self::Text => "text/plain; charset=utf-8",
         }
     }
 
-    /// Returns what a browser may load for it: nothing but the style sheet and the icon, and no script but those of the site
+    /// Returns what a browser may load for it: nothing but the icon, no style but its own, and no script but those of the site
     /// where a page has some.
     fn policy(self) -> String {
-        let style = match self {
-            Self::Record => {
-                format!("'sha256-{}'", STANDARD.encode(digest(style_of_pages().as_bytes())))
-            }
-            _ => "'self'".to_owned(),
-        };
+        static OF_RECORDS: LazyLock<String> = LazyLock::new(|| hash(&style_of_pages()));
+        static OF_PAGES: LazyLock<String> = LazyLock::new(|| hash(&web_style()));
+        let style = if self == Self::Record { &*OF_RECORDS } else { &*OF_PAGES };
         let script = if self == Self::Scripted { " script-src 'self';" } else { "" };
         format!(
             "default-src 'none'; style-src {style};{script} img-src 'self'; form-action 'self'; base-uri 'none'; \
              frame-ancestors 'none'"
         )
     }
+}
+
+/// Returns what permits this style, and no other.
+fn hash(style: &str) -> String {
+    format!("'sha256-{}'", STANDARD.encode(digest(style.as_bytes())))
 }
 
 impl Answer {
@@ -164,7 +166,7 @@ impl Answer {
         // Within the site a browser has to say where a form comes from.
         put(REFERRER_POLICY, "same-origin");
         let keeping = match self.kind {
-            Kind::Style | Kind::Script => "max-age=300",
+            Kind::Script => "max-age=300",
             Kind::Library => "max-age=31536000, immutable",
             _ => "no-cache",
         };

@@ -95,6 +95,26 @@ async fn renew(service: Arc<Service>) {
     }
 }
 
+/// Returns how requests are read.
+fn http(head: Duration) -> http1::Builder {
+    let mut http = http1::Builder::new();
+    http.timer(TokioTimer::new())
+        .header_read_timeout(head)
+        .max_buf_size(HEAD_BYTES)
+        .max_headers(HEAD_FIELDS);
+    http
+}
+
+/// Answers a client that has said everything when its stream ends, and waits for the answers.
+pub(super) async fn whole(stream: Stream, service: Arc<Service>) {
+    let mut http = http(service.limits.head);
+    let answer = service_fn(|request| {
+        let service = Arc::clone(&service);
+        async move { Ok::<_, Infallible>(service.answer(request).await) }
+    });
+    let _ = http.half_close(true).serve_connection(TokioIo::new(stream), answer).await;
+}
+
 /// Answers the requests of one connection.
 async fn converse(
     stream: Stream,
@@ -107,12 +127,7 @@ async fn converse(
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.answer(request).await) }
     });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(head)
-        .max_buf_size(HEAD_BYTES)
-        .max_headers(HEAD_FIELDS)
-        .serve_connection(TokioIo::new(stream), answer);
+    let connection = http(head).serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);
     let mut ending = pin!(async move {
         let _ = timeout(limits.life, stopped.wait_for(|is| *is)).await;

@@ -11,12 +11,13 @@ mod openapi;
 mod query;
 mod routes;
 mod target;
+mod unconnected;
 mod upload;
 mod wanted;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ use crate::history::History;
 
 pub use access::{Access, NewToken, TokenError};
 pub use encrypted::{Encryption, EncryptionError, Identity, ReadIdentity};
+pub use unconnected::Unconnected;
 
 /// What a server does.
 pub struct ServerOptions {
@@ -86,6 +88,8 @@ pub struct Limits {
     pub longest: Duration,
     /// Connections at once; others wait to be accepted.
     pub connections: usize,
+    /// How long a server that starts may look at its history before it says that it is there.
+    pub preparing: Duration,
 }
 
 impl Default for Limits {
@@ -97,6 +101,7 @@ impl Default for Limits {
             life: Duration::from_secs(60),
             longest: Duration::from_secs(120),
             connections: 256,
+            preparing: Duration::from_secs(30),
         }
     }
 }
@@ -111,25 +116,37 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts one.
+    /// Starts one, and waits until what most pages need is found, so that nobody waits for it later; but no longer than
+    /// [`Limits::preparing`].
     pub fn start(history: History, options: ServerOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(options.at))?;
         let at = listener.local_addr()?;
         let (stop, stopped) = watch::channel(false);
+        let preparing = options.limits.preparing;
         let service = routes::Service::new(history, options)?;
         let scheme = service.scheme();
+        let (found, is_found) = mpsc::channel();
         let named = std::thread::Builder::new().name("web".to_owned());
         let thread = named.spawn(move || {
             let tasks = LocalSet::new();
             let service = Arc::new(service);
-            // Whoever comes first does not wait for all of it.
+            // Connections to a database may not be closed from within a runtime: the last one to have them is out here.
+            let kept = Arc::clone(&service);
             let looking = Arc::clone(&service);
-            runtime.spawn_blocking(move || looking.look());
+            runtime.spawn_blocking(move || {
+                looking.look();
+                // Nobody waits any more if it took too long.
+                let _ = found.send(());
+            });
             tasks.block_on(&runtime, connection::accept(listener, service, stopped));
+            drop(tasks);
             // A query that hangs does not keep the server.
             runtime.shutdown_background();
+            drop(kept);
         })?;
+        // Requests are answered meanwhile, those about all series when it is done.
+        let _ = is_found.recv_timeout(preparing);
         Ok(Self { at, scheme, stop, thread: Some(thread) })
     }
 

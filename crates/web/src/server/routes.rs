@@ -9,7 +9,7 @@ use becalm_model::wire::json_text;
 use becalm_report::web::{
     Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_compare,
     web_entries, web_entry, web_feed, web_icon, web_machines, web_message, web_message_text,
-    web_scripts, web_series, web_style, web_suites,
+    web_scripts, web_series, web_suites,
 };
 use becalm_series::{Right, Store, StoreError, Token};
 use bytes::Bytes;
@@ -29,7 +29,7 @@ use super::decide::Asked;
 use super::encrypted::Encryption;
 use super::openapi::openapi;
 use super::query::{pairs, plain, value};
-use super::target::{Form, SCHEMAS, Target, target};
+use super::target::{Form, Target, target};
 use super::upload::{Arrivals, Arrived, PATIENCE, Upload};
 use super::wanted::{Wanted, Wished};
 use super::{Answered, Limits, Log, ServerOptions};
@@ -298,7 +298,6 @@ impl Service {
     ) -> Result<Answer, Refused> {
         let site = self.site(&wanted.who);
         match (target, sent) {
-            (Target::Style, _) => Ok(Answer::ok(Kind::Style, web_style())),
             (Target::Script(place), _) => {
                 let [library, own] = web_scripts();
                 let (kind, text) =
@@ -306,8 +305,8 @@ impl Service {
                 Ok(Answer::ok(kind, text.to_owned()))
             }
             (Target::OpenApi, _) => Ok(Answer::ok(Kind::Json, openapi(&self.version))),
-            (Target::Schema(place), _) => {
-                let text = (self.schema)(SCHEMAS[place]).ok_or(WebMessage::NotFound)?;
+            (Target::Schema(name), _) => {
+                let text = (self.schema)(name).ok_or(WebMessage::NotFound)?;
                 Ok(Answer::ok(Kind::Json, text))
             }
             (Target::Icon, _) => Ok(Answer::ok(Kind::Picture, web_icon())),
@@ -418,8 +417,7 @@ impl Service {
                         Ok(Answer::ok(Kind::Text, "ok\n".to_owned()))
                     }
                     // Answered above.
-                    Target::Style
-                    | Target::Script(_)
+                    Target::Script(_)
                     | Target::Icon
                     | Target::OpenApi
                     | Target::Schema(_)

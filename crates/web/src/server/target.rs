@@ -1,23 +1,15 @@
 //! Which address is what, who may ask for it, and how.
 
 use becalm_model::history::{ChangeId, EntryId, SeriesId};
+use becalm_model::wire::schema_names;
 use becalm_report::web::web_scripts;
 use becalm_series::Right;
 use http::Method;
 
-/// Documents of the interface for programs.
-pub(super) const SCHEMAS: [&str; 10] = [
-    "record",
-    "web-benchmarks",
-    "web-changes",
-    "web-compare",
-    "web-entries",
-    "web-entry",
-    "web-machines",
-    "web-series",
-    "web-suites",
-    "web-upload",
-];
+/// Returns the names of the documents of the interface for programs: a record, and what pages and uploads answer with.
+fn schemas() -> impl Iterator<Item = &'static str> {
+    schema_names().filter(|name| *name == "record" || name.starts_with("web-"))
+}
 
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +26,8 @@ pub(super) enum Target {
     Decision(ChangeId),
     Upload,
     OpenApi,
-    /// Which of [`SCHEMAS`].
-    Schema(usize),
-    Style,
+    /// The name of the document that it is of.
+    Schema(&'static str),
     /// Which of the scripts of the site.
     Script(usize),
     Icon,
@@ -70,7 +61,6 @@ impl Target {
             Self::Upload => "upload",
             Self::OpenApi => "openapi",
             Self::Schema(_) => "schema",
-            Self::Style => "style",
             Self::Script(_) => "script",
             Self::Icon => "icon",
             Self::Feed => "feed",
@@ -127,13 +117,12 @@ pub(super) fn target(path: &[String], form: Form, method: &Method) -> Option<Tar
         Form::Json if words[1..] == ["entries"] && method == Method::POST => Some(Target::Upload),
         Form::Json => match words[1..] {
             ["openapi.json"] => Some(Target::OpenApi),
-            ["schema", name] => SCHEMAS.iter().position(|known| *known == name).map(Target::Schema),
+            ["schema", name] => schemas().find(|known| *known == name).map(Target::Schema),
             ref words => of_both(words),
         },
         Form::Page => match words[..] {
             [] | [""] => Some(Target::Changes),
             ["changes", id] => id.parse().ok().map(Target::Decision),
-            ["style.css"] => Some(Target::Style),
             [name] if script(name).is_some() => script(name).map(Target::Script),
             ["icon.svg" | "favicon.ico"] => Some(Target::Icon),
             ["feed.atom"] => Some(Target::Feed),
@@ -170,9 +159,9 @@ mod tests {
             let method = if one.method == "post" { Method::POST } else { Method::GET };
             let target = target(&path, Form::Json, &method).unwrap();
             assert_eq!(target.name(), if one.method == "post" { "upload" } else { &path[1] });
-            assert!(SCHEMAS.contains(&one.answer), "{}", one.path);
+            assert!(schemas().any(|name| name == one.answer), "{}", one.path);
         }
-        for name in SCHEMAS {
+        for name in schemas() {
             assert!(OPERATIONS.iter().any(|one| one.answer == name), "{name}");
         }
         for nothing in [

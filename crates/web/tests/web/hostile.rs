@@ -2,9 +2,11 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
+use becalm_series::{Access, HistoryLocation, open};
+use becalm_testkit::{postgres, skipped};
 use becalm_web::Limits;
 
-use super::support::{Bench, exchange, get};
+use super::support::{Bench, entry, exchange, get};
 
 #[test]
 fn requests_that_are_too_large_or_broken_end_and_others_are_answered() {
@@ -80,6 +82,21 @@ fn a_server_that_is_stopped_ends_although_clients_are_connected() {
     assert_eq!(&first, b"HTTP/1.1 200 OK");
     drop(server);
     assert!(TcpStream::connect(at).is_err());
+}
+
+#[test]
+fn a_server_over_postgresql_closes_its_connections_when_it_is_stopped() {
+    let place = match postgres() {
+        Ok(server) => HistoryLocation::parse(&server.database()),
+        Err(why) => return skipped(why),
+    };
+    let bench = Bench::empty();
+    let mut store = open(&place, Access::Write).unwrap();
+    store.add(&entry(1)).unwrap();
+    let server = bench.serve_place(place);
+    assert_eq!(get(&server, "/entries").status, 200);
+    // What panics while it is dropped ends the process.
+    drop(server);
 }
 
 #[test]

@@ -8,5 +8,6 @@ mod overviews;
 mod pages;
 mod published;
 mod raw;
+mod requests;
 mod support;
 mod uploads;

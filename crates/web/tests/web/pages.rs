@@ -4,6 +4,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use becalm_model::history::Commit;
@@ -72,11 +73,13 @@ fn every_page_is_complete_without_script_and_repeats_no_markup_of_others() {
                 page.body.contains("<html lang=\"en\">") && page.body.ends_with("</html>\n"),
                 "{path}"
             );
-            // A style in an element is what the policy forbids.
-            assert!(!page.body.contains("style=\"") && !page.body.contains("<style"), "{path}");
+            // A style in an element is what the policy forbids, and so is another than this.
+            assert!(!page.body.contains("style=\""), "{path}");
+            let own = format!("<style>{}</style>", becalm_report::web::web_style());
+            assert!(page.body.contains(&own) && page.body.matches("<style").count() == 1, "{path}");
         }
         let policy = page.header("content-security-policy");
-        assert!(policy.starts_with("default-src 'none'; style-src 'self';"), "{path}: {policy}");
+        assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{path}: {policy}");
         let is_scripted = path.starts_with("/series/");
         assert_eq!(policy.contains("script-src 'self';"), is_scripted, "{path}: {policy}");
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
@@ -100,7 +103,7 @@ fn pages_are_compressed_for_those_who_take_that() {
         let body = bytes.split_off(end + 4);
         (String::from_utf8(bytes).unwrap().to_lowercase(), body)
     };
-    for path in ["/", "/series/1", "/style.css", "/api/changes"] {
+    for path in ["/", "/series/1", "/api/openapi.json", "/api/changes"] {
         let (head, plain) = ask(path, "");
         assert!(
             !head.contains("content-encoding") && head.contains("vary: accept-encoding"),
@@ -193,7 +196,7 @@ fn addresses_that_are_nothing_and_methods_that_do_not_fit_are_refused() {
 fn without_the_token_nobody_reads_anything() {
     let bench = Bench::with_a_change();
     let server = bench.serve_with(Some("0123456789abcdef"), true);
-    for path in ["/", "/api/changes", "/metrics", "/style.css", "/nothing", "/record/1"] {
+    for path in ["/", "/api/changes", "/metrics", "/icon.svg", "/nothing", "/record/1"] {
         let reply = get(&server, path);
         assert_eq!(reply.status, 401, "{path}");
         assert!(reply.header("www-authenticate").starts_with("Basic "), "{path}");
@@ -391,4 +394,19 @@ fn entries_of_lost_commits_and_changed_trees_do_not_count_and_are_said() {
     let document: serde_json::Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["points"].as_array().unwrap().len(), 15);
     assert_eq!(document["uncounted"].as_array().unwrap().len(), 16);
+}
+
+#[test]
+fn a_server_that_has_started_has_looked_at_its_history() {
+    let bench = Bench::with_a_change();
+    let looked = Arc::new(AtomicUsize::new(0));
+    let count = Arc::clone(&looked);
+    let server = bench.serve_counting(Box::new(move |_| {
+        count.fetch_add(1, Ordering::SeqCst);
+        None
+    }));
+    let at_start = looked.load(Ordering::SeqCst);
+    assert!(at_start > 0);
+    assert_eq!(get(&server, "/").status, 200);
+    assert_eq!(looked.load(Ordering::SeqCst), at_start, "nobody looks again for a page");
 }

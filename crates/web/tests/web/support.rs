@@ -12,7 +12,9 @@ use becalm_series::{
     Access as StoreAccess, ChangeTerms, EntryFilter, HistoryLocation, NewEntry, NewPoint, Origin,
     Right, Store, Token, open,
 };
-use becalm_web::{Access, CommitsOf, Encryption, History, Limits, NewToken, Server, ServerOptions};
+use becalm_web::{
+    Access, CommitsOf, Encryption, History, Limits, NewToken, Server, ServerOptions, Unconnected,
+};
 
 /// A history in a folder of its own.
 pub(crate) struct Bench {
@@ -51,9 +53,17 @@ impl Bench {
         open(&self.place(), StoreAccess::Write).unwrap()
     }
 
-    /// A server of which entries count that are of these commits.
+    /// A server of which entries count that are of these commits. It starts when it has looked at all.
     pub(crate) fn serve_counting(&self, commits: CommitsOf) -> Server {
         let history = History::new(self.place(), ChangeTerms::default(), record_page, commits);
+        let limits = Limits { preparing: Duration::from_secs(3600), ..Limits::default() };
+        Server::start(history, self.options(None, true, limits)).unwrap()
+    }
+
+    /// A server of another history.
+    pub(crate) fn serve_place(&self, place: HistoryLocation) -> Server {
+        let commits: CommitsOf = Box::new(|_| None);
+        let history = History::new(place, ChangeTerms::default(), record_page, commits);
         Server::start(history, self.options(None, true, Limits::default())).unwrap()
     }
 
@@ -83,6 +93,12 @@ impl Bench {
         limits: Limits,
     ) -> Server {
         Server::start(self.history(), self.options(token, changes, limits)).unwrap()
+    }
+
+    /// A server without a socket, to which this token permits everything.
+    pub(crate) fn unconnected(&self, token: &str) -> Unconnected {
+        let options = self.options(Some(token), true, Limits::default());
+        Unconnected::new(self.history(), options).unwrap()
     }
 
     fn options(&self, token: Option<&str>, changes: bool, limits: Limits) -> ServerOptions {
