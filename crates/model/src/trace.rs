@@ -299,8 +299,8 @@ pub struct Trace {
     pub lost: u64,
     /// What could not be traced here.
     pub limits: Vec<Limit>,
-    /// Who ran when, during the longest measured run and then during a typical one; for those who watch the session, not
-    /// kept in documents.
+    /// Who ran when, during the longest measured run and then during a typical one; not kept in
+    /// records.
     pub timelines: Vec<Timeline>,
 }
 

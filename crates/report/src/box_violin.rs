@@ -55,9 +55,7 @@ fn box_cells(sample: &Sample, axis: &Axis, n_cells: usize, style: &Style) -> Vec
 }
 
 fn violin_cells(sample: &Sample, axis: &Axis, n_cells: usize, style: &Style) -> Vec<char> {
-    const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    const PLAIN: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '@'];
-    let steps = style.pick(EIGHTHS, PLAIN);
+    let steps = style.eighths();
     let last = n_cells.saturating_sub(1).max(1) as f64;
     let width = axis.high - axis.low;
     let places: Vec<f64> = (0..n_cells).map(|cell| axis.low + width * cell as f64 / last).collect();

@@ -7,6 +7,7 @@
 //! together; `sentence.rs` has the words of a verdict, `notes/` those of notes, limits and reasons.
 
 mod axis;
+mod bars;
 mod benchmarks;
 mod bisect;
 mod boot;
@@ -73,6 +74,7 @@ mod suite;
 mod svg;
 mod table;
 mod timeit;
+mod timeline;
 mod topology;
 mod trails;
 pub mod web;

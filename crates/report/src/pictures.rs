@@ -74,6 +74,32 @@ impl Kind {
         Self::Iterations,
     ];
 
+    /// Kinds that a file can have alone, with their names and what they show. Violins are drawn beside dots.
+    pub const NAMED: [(Self, &str, &str); 9] = [
+        (
+            Self::Parameter,
+            "parameter",
+            "Medians against the number by which subjects differ (`--parameter-scan`)",
+        ),
+        (Self::Dots, "dots", "Every run as a dot"),
+        (Self::Differences, "differences", "The ratio in each round, in SVG and PNG alone"),
+        (Self::Order, "order", "Runs in time order"),
+        (Self::Histogram, "histogram", "Histograms in the same bins"),
+        (Self::Ecdf, "ecdf", "The share of the runs that do not exceed a value"),
+        (
+            Self::Ridges,
+            "ridges",
+            "Low histograms below each other in the same bins, with every run as a line",
+        ),
+        (Self::Spectrum, "spectrum", "Values by percentile, with a tail as wide as the middle"),
+        (Self::Iterations, "iterations", "Iterations inside each process"),
+    ];
+
+    /// Returns the kind of this name.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::NAMED.into_iter().find(|(_, known, _)| *known == name).map(|(kind, ..)| kind)
+    }
+
     /// Further views of what the others show, folded on a page.
     pub(crate) const FURTHER: [Self; 4] = [Self::Ecdf, Self::Ridges, Self::Spectrum, Self::Violin];
 
@@ -166,12 +192,8 @@ fn of_samples(kind: Kind, samples: &Samples, n: usize) -> Option<Picture> {
     match kind {
         Kind::Dots => {
             let drawing = svg::strip(samples, &id("strip"))?;
-            let below = if drawing.count_of("interval") > 0 {
-                "The bar below the dots is the median with its interval."
-            } else {
-                "The bar below the dots is the median."
-            };
-            picture(EVERY_RUN, drawing, &format!("One dot per run. {below}"))
+            let caption = strip_caption(&drawing);
+            picture(EVERY_RUN, drawing, &caption)
         }
         Kind::Histogram => picture(
             "Distribution",
@@ -219,6 +241,18 @@ fn of_samples(kind: Kind, samples: &Samples, n: usize) -> Option<Picture> {
     }
 }
 
+/// Says what a strip plot shows.
+pub(crate) fn strip_caption(drawing: &Svg) -> String {
+    let each = match drawing.count_of("span") {
+        0 => "One dot per run. The bar below the dots is the median",
+        _ => {
+            "Each bar spans the runs at its place, and is as high as they are many. The mark below the bars is the median"
+        }
+    };
+    let interval = if drawing.count_of("interval") > 0 { " with its interval" } else { "" };
+    format!("{each}{interval}.")
+}
+
 /// Says what the dashed part of a curve is, if there is one.
 fn bounds(drawing: &Svg, beyond: &str) -> String {
     match drawing.count_of("at-least") {
@@ -245,6 +279,9 @@ fn against(record: &Record, labels: &Labels, scanned: &Scan, metric: usize) -> O
     });
     Some(Picture { section: "Against the parameter", drawing, caption })
 }
+
+/// Where there are many crosses.
+const FARTHEST: &str = " Of the crosses at a place, the highest and the lowest are drawn.";
 
 fn differences(
     record: &Record,
@@ -276,8 +313,15 @@ fn differences(
             caption.push_str("; orange band around the dashed line: the interval of the estimate");
         }
         caption.push('.');
+        let has_spans = drawing.count_of("span") > 0;
+        if has_spans {
+            caption.push_str(
+                " Each bar spans the rounds at its place; half of them are in its darker part.",
+            );
+        }
         if drawing.count_of("cross") > 0 {
             caption.push_str(" Crosses are rounds with a disturbed run.");
+            caption.push_str(if has_spans { FARTHEST } else { "" });
         }
         metrics.contains(&comparison.metric).then_some(Picture {
             section: DIFFERENCES,
@@ -297,6 +341,13 @@ fn sequence(
     let id = format!("sequence-{metric}");
     let drawing = svg::sequence(record, labels, disturbed, metric, &id)?;
     let mut caption = "Drift, steps and warm-up would show here.".to_owned();
+    let has_spans = drawing.count_of("span") > 0;
+    if has_spans {
+        caption.push_str(
+            " Each bar spans the runs of a subject at its place, from the smallest to the largest value; half of them are in \
+             its darker part.",
+        );
+    }
     let is_shaded = drawing.count_of("warmup") > 0;
     let has_crosses = drawing.count_of("cross") > 0;
     caption.push_str(match (is_shaded, has_crosses) {
@@ -305,6 +356,9 @@ fn sequence(
         (false, true) => " Crosses are disturbed runs.",
         (false, false) => "",
     });
+    if has_spans && has_crosses {
+        caption.push_str(FARTHEST);
+    }
     Some(Picture { section: "Runs in time order", drawing, caption })
 }
 
@@ -338,9 +392,14 @@ fn iterations_caption(
 ) -> String {
     let mut caption = format!("{label}, iteration by iteration. ");
     caption.push_str(match (drawing.count_of("dot"), drawing.count_of("span")) {
-        (0, _) => "Each bar spans the iterations at its place, from the fastest to the slowest.",
+        (0, _) => {
+            "Each bar spans the iterations at its place, from the fastest to the slowest; half of them are in its darker part."
+        }
         (_, 0) => "One dot per iteration.",
-        _ => "One dot per iteration, or where there are many a bar from the fastest to the slowest at its place.",
+        _ => {
+            "One dot per iteration, or where there are many a bar from the fastest to the slowest at its place, with half of \
+             them in its darker part."
+        }
     });
     if drawing.count_of("warmup") > 0 {
         let is_slower = runs.iter().any(Iterations::slows_down);

@@ -28,6 +28,13 @@ impl Style {
         format!("{ansi}{text}{ansi:#}")
     }
 
+    /// Returns the characters of heights from nothing to all, in eighths.
+    pub(crate) fn eighths(&self) -> [char; 9] {
+        const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+        const PLAIN: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '@'];
+        self.pick(EIGHTHS, PLAIN)
+    }
+
     /// Picks the first text on a terminal that shows Unicode, else the second.
     pub(crate) fn pick<T>(&self, unicode: T, ascii: T) -> T {
         if self.unicode { unicode } else { ascii }

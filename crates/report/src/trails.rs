@@ -54,9 +54,7 @@ pub(crate) fn trails(samples: &Samples, style: &Style) -> String {
 
 /// Returns the character of a bin; one that is not empty is never blank.
 fn height(n: usize, most: usize, style: &Style) -> char {
-    const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    const PLAIN: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '@'];
-    style.pick(EIGHTHS, PLAIN)[(n * 8).div_ceil(most).min(8)]
+    style.eighths()[(n * 8).div_ceil(most).min(8)]
 }
 
 #[cfg(test)]

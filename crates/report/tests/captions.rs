@@ -57,6 +57,23 @@ fn iterations(n: usize, first: f64) -> Vec<f64> {
     (0..n).map(|i| level(i) * outlier(i) * (1.0 + 0.002 * ((i * 7 % 11) as f64 - 5.0))).collect()
 }
 
+/// The measured runs of a record again and again, until there are so many.
+fn repeated(record: &Record, n: usize) -> Record {
+    let mut many = record.clone();
+    let measured: Vec<_> = record.runs.iter().filter(|run| !run.warmup).cloned().collect();
+    let rounds = record.runs.last().unwrap().round + 1;
+    for again in 1.. {
+        if many.runs.len() >= n {
+            break;
+        }
+        many.runs.extend(measured.iter().cloned().map(|mut run| {
+            run.round += again * rounds;
+            run
+        }));
+    }
+    many
+}
+
 fn every_record() -> Vec<(&'static str, Record, Vec<DisturbedRun>)> {
     let mut cold = fixture::comparison();
     cold.runs.retain(|run| !run.warmup);
@@ -97,6 +114,8 @@ fn every_record() -> Vec<(&'static str, Record, Vec<DisturbedRun>)> {
         ("the same program", fixture::same_program(), vec![]),
         ("one", fixture::single(), vec![]),
         ("short", short, vec![]),
+        ("many runs", repeated(&fixture::comparison(), 2000), vec![]),
+        ("many runs, some disturbed", repeated(&fixture::comparison(), 4000), fixture::disturbed()),
     ]
 }
 
@@ -153,6 +172,21 @@ fn there_is_a_mark_for_every_run() {
     let marks = ["dot", "cross", "beyond"].map(|class| paired.count_of(class));
     assert_eq!(marks.iter().sum::<usize>(), measured / 2);
     assert!(paired.caption.contains("the margin of 1 %"), "{}", paired.caption);
+}
+
+#[test]
+fn pictures_of_very_many_runs_have_a_bounded_size() {
+    let record = repeated(&fixture::comparison(), 30_000);
+    let disturbed: Vec<DisturbedRun> = (0..record.runs.len())
+        .step_by(3)
+        .map(|run| DisturbedRun { run, ..fixture::disturbed()[0].clone() })
+        .collect();
+    let all = figures(&record, &disturbed);
+    assert!(all.len() >= 8, "{}", all.len());
+    for figure in all {
+        let size = figure.drawing.len();
+        assert!(size < 200_000, "{}: {size}", figure.id());
+    }
 }
 
 #[test]

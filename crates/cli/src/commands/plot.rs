@@ -7,6 +7,7 @@ use becalm_report::{
     Beside, PictureKind, Plotted, SharedAxes, html, plot_png, plot_svg, plot_text, samples_text,
 };
 use becalm_session::{disturbed_runs, files};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -42,8 +43,8 @@ pub(crate) struct Args {
 
     /// Kinds of pictures, separated by commas [default: in the terminal parameter, dots, order and
     /// iterations; in SVG and PNG also differences and histogram]; the HTML report has all of them
-    #[arg(long, value_name = "KIND", value_enum, value_delimiter = ',', conflicts_with = "html")]
-    kind: Vec<KindName>,
+    #[arg(long, value_name = "KIND", value_parser = kind(), value_delimiter = ',', conflicts_with = "html")]
+    kind: Vec<PictureKind>,
 
     /// Metric to draw, or a measure of all benchmarks such as `B/op` [default: the metric that
     /// decides or was read from the output, else the wall time; with many benchmarks, the main
@@ -64,7 +65,7 @@ impl Args {
 
     /// Returns the kinds that are asked for, or else the usual ones.
     fn kinds(&self, usual: &[PictureKind]) -> Vec<PictureKind> {
-        let mut kinds: Vec<PictureKind> = self.kind.iter().map(|name| name.kind()).collect();
+        let mut kinds = self.kind.clone();
         if kinds.is_empty() {
             kinds.extend(usual);
         }
@@ -76,43 +77,11 @@ impl Args {
 const IN_TERMINAL: [PictureKind; 4] =
     [PictureKind::Parameter, PictureKind::Dots, PictureKind::Order, PictureKind::Iterations];
 
-/// A kind of picture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum KindName {
-    /// Medians against the number by which subjects differ (`--parameter-scan`)
-    Parameter,
-    /// Every run as a dot
-    Dots,
-    /// The ratio in each round, in SVG and PNG alone
-    Differences,
-    /// Runs in time order
-    Order,
-    /// Histograms in the same bins
-    Histogram,
-    /// The share of the runs that do not exceed a value
-    Ecdf,
-    /// Low histograms below each other in the same bins, with every run as a line
-    Ridges,
-    /// Values by percentile, with a tail as wide as the middle
-    Spectrum,
-    /// Iterations inside each process
-    Iterations,
-}
-
-impl KindName {
-    fn kind(self) -> PictureKind {
-        match self {
-            Self::Parameter => PictureKind::Parameter,
-            Self::Dots => PictureKind::Dots,
-            Self::Differences => PictureKind::Differences,
-            Self::Order => PictureKind::Order,
-            Self::Histogram => PictureKind::Histogram,
-            Self::Ecdf => PictureKind::Ecdf,
-            Self::Ridges => PictureKind::Ridges,
-            Self::Spectrum => PictureKind::Spectrum,
-            Self::Iterations => PictureKind::Iterations,
-        }
-    }
+/// Reads the name of a kind of picture.
+fn kind() -> impl TypedValueParser<Value = PictureKind> {
+    let names = PictureKind::NAMED.map(|(_, name, shows)| PossibleValue::new(name).help(shows));
+    PossibleValuesParser::new(names)
+        .map(|name| PictureKind::of_name(&name).expect("no other name is possible"))
 }
 
 /// What can be drawn beside the dots of the runs.

@@ -114,7 +114,9 @@ pub use topology::{
     TopologyCache, TopologyChoice, TopologyCore, TopologyCpu, TopologyDevice, TopologyDocument,
     TopologyGroup, TopologyKind, TopologyNode, TopologySideCache,
 };
-pub use trace::{RunNamed, TraceDocument, TraceNoteDocument};
+pub use trace::{
+    LaneDocument, LaneSpan, RunNamed, TimelineDocument, TraceDocument, TraceNoteDocument,
+};
 pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document};
 pub use version::{VersionError, check_readable};
 pub use web::{

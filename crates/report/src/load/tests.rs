@@ -333,4 +333,5 @@ fn percentiles_with_requests_that_were_never_answered_are_dashed() {
     let drawn = percentiles(&document);
     assert!(drawn.drawing.count_of("at-least") > 0 && drawn.caption.contains("dashed"));
     assert_eq!(drawn.drawing.count_of("beyond"), drawn.drawing.count_of("at-least"));
+    insta::assert_snapshot!(crate::svg::within(&drawn.drawing));
 }

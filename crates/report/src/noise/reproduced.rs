@@ -5,11 +5,12 @@ use becalm_model::{Metric, Unit};
 use becalm_stats::{Sample, center};
 
 use super::figures::number;
+use crate::bars::{Bar, Bars, Mark};
 use crate::page::ELSEWHERE;
 use crate::pictures::Picture;
 use crate::samples::{Row, Samples};
 use crate::strip::Median;
-use crate::svg::{Bar, Bars, Mark, bars, histograms};
+use crate::svg::{bars, histograms};
 
 /// Figures that say most, best first.
 const TELLING: [&str; 4] = ["cv", "relative_cv", "standard_deviation", "mean"];

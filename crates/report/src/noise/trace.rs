@@ -11,6 +11,7 @@ use crate::pictures::Picture;
 use crate::quantity::{NBSP, Scale, count, percent, ratio};
 use crate::sentence;
 use crate::style::{Role, Style};
+use crate::timeline::timeline_text;
 use crate::{escape, notes, svg};
 
 /// Culprits with a smaller share than this share one line.
@@ -121,9 +122,7 @@ fn report<'a>(
         page.gap();
         worst(&mut page, &explanation.worst, Some(explanation.runs), style);
     }
-    for picture in timelines(record, trace) {
-        page.picture(picture);
-    }
+    timelines(&mut page, record, trace);
     page.section("The trace itself");
     page.gap();
     page.say(&format!("{}.", recorded(trace.events, trace.lost)));
@@ -169,25 +168,27 @@ fn report<'a>(
 const WATCHED: &str = "Who ran when on which CPU";
 
 /// Draws who ran when during the longest measured run and a typical one, in this order and over as much time.
-fn timelines(record: &Record, trace: &Trace) -> Vec<Picture> {
+fn timelines(page: &mut Page<'_>, record: &Record, trace: &Trace) {
     let longest = trace.timelines.iter().map(|one| one.seconds).fold(0.0, f64::max);
-    let draw = |(n, one): (usize, &Timeline)| {
+    for (n, one) in trace.timelines.iter().enumerate() {
         let run = one.run.map_or_else(|| "A run".to_owned(), |run| name(record, run));
         let which = if n == 0 { "the longest" } else { "a typical one" };
-        let title = format!("{run}, {which}: {}", span(one.seconds, true));
-        let section = if n == 0 { WATCHED } else { "" };
-        timeline_picture(one, &title, section, &format!("timeline-{n}"), longest)
-    };
-    trace.timelines.iter().enumerate().map(draw).collect()
+        let title = format!("{run}, {which}: {}", span(one.seconds, page.style.unicode));
+        if n == 0 {
+            page.section(WATCHED);
+        }
+        draw_timeline(page, one, &title, &format!("timeline-{n}"), longest);
+    }
 }
 
-fn timeline_picture(
-    timeline: &Timeline,
-    title: &str,
-    section: &'static str,
-    id: &str,
-    seconds: f64,
-) -> Picture {
+/// Draws a timeline over so many seconds, on a terminal as text.
+fn draw_timeline(page: &mut Page<'_>, one: &Timeline, title: &str, id: &str, seconds: f64) {
+    let text = format!("{title}\n{}", timeline_text(one, seconds, page.style));
+    page.gap();
+    page.drawn_or(&text, Some(timeline_picture(one, title, id, seconds)));
+}
+
+fn timeline_picture(timeline: &Timeline, title: &str, id: &str, seconds: f64) -> Picture {
     let drawing = svg::timeline(timeline, title, id, seconds);
     let mut caption = format!(
         "{title}. On each CPU a line for everybody who ran there, as high as the share of the time; the whole width of \
@@ -197,7 +198,7 @@ fn timeline_picture(
     if drawing.count_of("others") > 0 {
         caption.push_str(" Those that took little share a line.");
     }
-    Picture { section, drawing, caption }
+    Picture { section: WATCHED, drawing, caption }
 }
 
 /// Says what took time on each CPU while nothing was measured.
@@ -237,14 +238,9 @@ fn watched<'a>(cpus: &[WatchedCpu], all: &[Worst], trace: &Trace, style: &'a Sty
         worst(&mut page, all, None, style);
     }
     for timeline in &trace.timelines {
+        page.section(WATCHED);
         let title = "The CPUs while they were watched";
-        page.picture(timeline_picture(
-            timeline,
-            title,
-            WATCHED,
-            "timeline-watch",
-            timeline.seconds,
-        ));
+        draw_timeline(&mut page, timeline, title, "timeline-watch", timeline.seconds);
     }
     page.gap();
     page.say_as(Role::Hint, &format!("{}.", recorded(trace.events, trace.lost)));

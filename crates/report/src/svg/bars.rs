@@ -2,7 +2,7 @@
 
 use super::frame::Frame;
 use super::{Anchor, NAME, ROWS_FROM, Shape, Svg, row_names, subject_class};
-use crate::scan::Ruled;
+use crate::bars::{Bars, Mark, is_drawn};
 
 const ROW: f64 = 44.0;
 /// Half the height of a bar.
@@ -14,57 +14,9 @@ const HALF_NUMBER: f64 = 16.0;
 /// One line of the legend.
 const LINE: f64 = 19.0;
 
-/// A row of the picture.
-#[derive(Debug, Clone)]
-pub(crate) struct Bar<'a> {
-    pub(crate) label: &'a str,
-    /// What is said of it at the right.
-    pub(crate) note: String,
-    pub(crate) marks: Vec<Mark>,
-}
-
-/// A number of a row.
-#[derive(Debug, Clone)]
-pub(crate) struct Mark {
-    /// Which colour and shape it has, and its place in the legend.
-    pub(crate) style: usize,
-    pub(crate) value: f64,
-    pub(crate) interval: Option<(f64, f64)>,
-    /// Shown when the pointer rests on it.
-    pub(crate) tip: String,
-}
-
-/// What the picture is about.
-pub(crate) struct Bars<'a> {
-    pub(crate) title: &'a str,
-    pub(crate) in_words: &'a str,
-    /// What the axis is called.
-    pub(crate) axis: &'a str,
-    /// Where bars begin; marks have no bar.
-    pub(crate) from: Option<f64>,
-    /// The least that the axis covers, so that nothing looks larger than it is.
-    pub(crate) at_least: Option<(f64, f64)>,
-    /// How a number on the axis is written.
-    pub(crate) number: &'a dyn Fn(f64) -> String,
-    /// What each style of a mark is; nothing where there is one alone.
-    pub(crate) legend: &'a [&'a str],
-    pub(crate) rows: &'a [Bar<'a>],
-}
-
 /// Draws all rows. Returns nothing when there is no number above 0 to draw.
 pub(crate) fn bars(picture: &Bars<'_>, id: &str) -> Option<Svg> {
-    let is_drawn = |value: &f64| *value > 0.0 && value.is_finite();
-    let marks = || picture.rows.iter().flat_map(|row| &row.marks);
-    let ends = |mark: &Mark| mark.interval.map_or([mark.value; 2], |(low, high)| [low, high]);
-    let mut values: Vec<f64> =
-        marks().flat_map(|mark| [mark.value, ends(mark)[0], ends(mark)[1]]).collect();
-    values.retain(is_drawn);
-    if values.is_empty() {
-        return None;
-    }
-    values.extend(picture.from);
-    values.extend(picture.at_least.into_iter().flat_map(|(low, high)| [low, high]));
-    let across = Ruled::by_ratios(&values)?.widened(0.03);
+    let across = picture.across()?;
     let legend = if picture.legend.is_empty() { 0.0 } else { LINE };
     let height = ROW * picture.rows.len() as f64 + 54.0 + legend;
     let mut svg = Svg::new(id, picture.title, picture.in_words, height);
@@ -95,7 +47,7 @@ pub(crate) fn bars(picture: &Bars<'_>, id: &str) -> Option<Svg> {
         svg.text("label", Anchor::Start, (frame.left, top + NAME), &name);
         svg.text("note", Anchor::End, (frame.right - 4.0, top + NAME), &row.note);
         let y = top + NAME + BELOW_NAME;
-        let drawn: Vec<&Mark> = row.marks.iter().filter(|mark| is_drawn(&mark.value)).collect();
+        let drawn: Vec<&Mark> = row.marks.iter().filter(|mark| is_drawn(mark.value)).collect();
         if let (None, [first, .., last]) = (picture.from, drawn.as_slice()) {
             svg.line("joined", (x(first.value), y), (x(last.value), y));
         }
@@ -108,9 +60,7 @@ pub(crate) fn bars(picture: &Bars<'_>, id: &str) -> Option<Svg> {
                 let class = format!("bar {}", subject_class(mark.style));
                 svg.area(&class, (x(from), y - HALF), (x(mark.value), y + HALF));
             }
-            if let Some((low, high)) =
-                mark.interval.filter(|(low, high)| is_drawn(low) && is_drawn(high))
-            {
+            if let Some((low, high)) = mark.drawn_interval() {
                 svg.line("interval", (x(low), y), (x(high), y));
                 for end in [low, high] {
                     svg.line("interval", (x(end), y - 4.0), (x(end), y + 4.0));

@@ -1,14 +1,13 @@
 //! The cumulative distribution: for every value the share of the runs that do not exceed it, as steps.
 
 use super::frame::Frame;
-use super::{Anchor, Place, Shape, Svg, curve_class, row_names, subject_class};
+use super::rows::{legend, with_legend};
+use super::{Anchor, Place, Shape, Svg, curve_class, subject_class};
 use crate::axis::Axis;
-use crate::quantity::{Scale, count};
+use crate::quantity::Scale;
 use crate::samples::{Row, Samples};
 
 const HEIGHT: f64 = 300.0;
-/// One line of the legend.
-const LINE: f64 = 19.0;
 /// Shares that the left axis names.
 const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
@@ -17,7 +16,7 @@ pub(crate) fn ecdf(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
     let title = format!("Cumulative distribution of {}", samples.metric.name);
-    let height = HEIGHT + LINE * samples.rows.len() as f64 + 6.0;
+    let height = with_legend(HEIGHT, samples);
     let mut svg = Svg::new(id, &title, &in_words(samples, &scale), height);
     let frame = Frame::new(56.0, HEIGHT);
     let shares = Axis { low: 0.0, high: 1.0 };
@@ -45,7 +44,7 @@ pub(crate) fn ecdf(samples: &Samples, id: &str) -> Option<Svg> {
             }
         }
     }
-    legend(&mut svg, &frame, samples, &axis, &scale);
+    legend(&mut svg, &frame, HEIGHT, samples, |row| beyond(row, &axis, &scale));
     Some(svg)
 }
 
@@ -104,23 +103,14 @@ fn steps(
     (exact, bounds)
 }
 
-/// Names each curve below the plot, with its median and how much of it is not drawn.
-fn legend(svg: &mut Svg, frame: &Frame, samples: &Samples, axis: &Axis, scale: &Scale) {
-    for (index, (row, name)) in samples.rows.iter().zip(row_names(&samples.labels())).enumerate() {
-        let y = HEIGHT + LINE * (index as f64 + 0.5);
-        let class = format!("dot {}", subject_class(row.style));
-        svg.path(&curve_class(row.style), vec![(frame.left - 12.0, y), (frame.left + 12.0, y)]);
-        svg.mark(Shape::of_subject(row.style), &class, (frame.left, y), &row.label);
-        let (below, above) = axis.beyond(row.sample.values());
-        let most = scale.with_unit(row.sample.maximum());
-        let beyond = match (below, above) {
-            (0, 0) => String::new(),
-            (0, above) => format!(", {above} further up, to {most}"),
-            (below, 0) => format!(", {below} further down"),
-            (below, above) => format!(", {below} further down, {above} further up, to {most}"),
-        };
-        let text = format!("{name}: {}{beyond}", count(row.sample.len(), samples.each));
-        svg.text("text", Anchor::Start, (frame.left + 20.0, y + 4.0), &text);
+/// Says how much of a curve is not drawn.
+fn beyond(row: &Row, axis: &Axis, scale: &Scale) -> String {
+    let most = scale.with_unit(row.sample.maximum());
+    match axis.beyond(row.sample.values()) {
+        (0, 0) => String::new(),
+        (0, above) => format!(", {above} further up, to {most}"),
+        (below, 0) => format!(", {below} further down"),
+        (below, above) => format!(", {below} further down, {above} further up, to {most}"),
     }
 }
 

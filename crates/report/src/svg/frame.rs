@@ -7,6 +7,9 @@ use crate::axis::Axis;
 use crate::quantity::Scale;
 use crate::scan::Ruled;
 
+/// Half the width of a digit, where a narrow screen has larger ones.
+const HALF_DIGIT: f64 = 4.0;
+
 /// A plot area with a horizontal and a vertical axis.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
@@ -94,7 +97,11 @@ impl Frame {
         let is_whole = |tick: &f64| (tick - tick.round()).abs() < 1e-9;
         for tick in ticks.into_iter().filter(is_whole) {
             let at = (self.x(axis, tick), self.bottom + 16.0);
-            svg.text("tick", Anchor::Middle, at, &format!("{tick:.0}"));
+            let number = format!("{tick:.0}");
+            // A long number at the end would run out of the picture.
+            let is_at_end = at.0 + HALF_DIGIT * number.len() as f64 > WIDTH;
+            let anchor = if is_at_end { Anchor::End } else { Anchor::Middle };
+            svg.text("tick", anchor, at, &number);
         }
         svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
         self.bottom_name(svg, name);

@@ -3,10 +3,11 @@
 use becalm_stats::Histogram;
 
 use super::frame::Frame;
-use super::{Anchor, NAME, Svg, row_names, subject_class};
+use super::rows::{About, Rows};
+use super::{Anchor, Svg, subject_class};
 use crate::axis::Axis;
 use crate::histogram::count_ticks;
-use crate::quantity::{Scale, count};
+use crate::quantity::Scale;
 use crate::samples::Samples;
 
 const ROW: f64 = 98.0;
@@ -22,28 +23,24 @@ const MAX_BINS: usize = 40;
 pub(crate) fn histograms(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
-    let height = ROW * samples.rows.len() as f64 + 54.0;
-    let title = format!("Histograms of {}", samples.metric.name);
-    let words = "One histogram per subject, one above the other on the same axis and in the same bins, each with its axis \
-                 of counts. The numbers are in the tables.";
-    let mut svg = Svg::new(id, &title, words, height);
-    let frame = Frame::new(56.0, height);
-    frame.bottom_axis(&mut svg, &axis, &scale, &samples.metric.name);
+    let about = About {
+        id,
+        title: &format!("Histograms of {}", samples.metric.name),
+        in_words: "One histogram per subject, one above the other on the same axis and in the same bins, each with its axis \
+                   of counts. The numbers are in the tables.",
+        axis: &samples.metric.name,
+        labels: &samples.labels(),
+    };
+    let mut rows = Rows::begin(&about, (&axis, &scale), ROW, 56.0);
     let all = samples.histograms(&axis, LEAST_BINS, MAX_BINS);
-    let names = row_names(&samples.labels());
     for (at, (row, histogram)) in samples.rows.iter().zip(&all).enumerate() {
-        let base = frame.top + ROW * (at + 1) as f64 - 6.0;
-        let above = base - ROW + 6.0 + NAME;
-        svg.text("label", Anchor::Start, (frame.left, above), &names[at]);
-        draw_bars(&mut svg, &frame, &axis, row.style, histogram, base);
-        let (below, beyond) = axis.beyond(row.sample.values());
-        if below + beyond > 0 {
-            let note = format!("{} beyond the axis", count(below + beyond, samples.each));
-            svg.text("note", Anchor::End, (frame.right - 4.0, above), &note);
-        }
-        svg.line("axis", (frame.left, base), (frame.right, base));
+        let top = rows.name(at);
+        let base = top + ROW - 6.0;
+        draw_bars(&mut rows.svg, &rows.frame, &axis, row.style, histogram, base);
+        rows.beyond(top, &axis, row, samples.each);
+        rows.svg.line("axis", (rows.frame.left, base), (rows.frame.right, base));
     }
-    Some(svg)
+    Some(rows.svg)
 }
 
 fn draw_bars(

@@ -4,6 +4,7 @@
 use becalm_model::Unit;
 
 use super::frame::Frame;
+use super::spans::spans;
 use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::iterations::Iterations;
@@ -14,9 +15,8 @@ const PANEL: f64 = 150.0;
 const ABOVE: f64 = 22.0;
 /// Room below the last panel for the numbers of iterations.
 const BELOW: f64 = 44.0;
-/// More iterations than this would be a smear of dots: then a line for each place spans those that fall there.
+/// More iterations than this would be a smear of dots: then a bar for each place spans those that fall there.
 const CROWDED: usize = 400;
-const PLACES: usize = 300;
 
 /// Draws the iterations of these runs of one subject. Returns nothing when there is none.
 pub(crate) fn iterations(
@@ -62,7 +62,10 @@ fn panel(
     frame.left_axis(svg, axis, scale, false);
     svg.text("note", Anchor::Start, (frame.left + 4.0, frame.top - 5.0), &run.in_words());
     if run.values.len() > CROWDED {
-        spans(svg, frame, (axis, across), run.values, subject);
+        let places = (1..).zip(run.values);
+        let places =
+            places.map(|(n, value)| (frame.x(across, f64::from(n)), frame.y(axis, *value)));
+        spans(svg, frame, &format!("span {}", subject_class(subject)), places);
     } else {
         dots(svg, frame, (axis, across, scale), run, subject);
     }
@@ -97,25 +100,5 @@ fn dots(
         } else {
             svg.mark(Shape::of_subject(subject), &class, at, &tip);
         }
-    }
-}
-
-/// Draws for each place a bar from the lowest to the highest iteration there.
-fn spans(
-    svg: &mut Svg,
-    frame: &Frame,
-    (axis, across): (&Axis, &Axis),
-    values: &[f64],
-    subject: usize,
-) {
-    let class = format!("span {}", subject_class(subject));
-    for place in 0..PLACES {
-        let [from, to] = [place, place + 1].map(|at| at * values.len() / PLACES);
-        let low = values[from..to].iter().copied().fold(f64::INFINITY, f64::min);
-        let high = values[from..to].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let [left, right] = [from, to].map(|at| frame.x(across, at as f64 + 0.5));
-        let (top, bottom) = (frame.y(axis, high), frame.y(axis, low));
-        // Equal values give a bar without height, which still has to be seen.
-        svg.area(&class, (left, top - 0.8), (right, bottom + 0.8));
     }
 }

@@ -4,6 +4,7 @@
 use becalm_model::{Comparison, Record};
 
 use super::frame::Frame;
+use super::spans::{MOST_MARKS, crosses_at_ends, spans};
 use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::labels::Labels;
@@ -57,21 +58,34 @@ pub(crate) fn paired(
     let last = f64::from(rounds.last()?.round) + 1.0;
     let across = Axis::between(first - 0.5, last + 0.5);
     frame.counting_axis(&mut svg, &across, "round");
-    let dense = density_class(rounds.len());
-    for (round, &change) in rounds.iter().zip(&changes) {
-        let number = round.round + 1;
-        let at = (frame.x(&across, f64::from(number)), frame.y(&axis, change));
-        let disturbed = if round.disturbed { ", disturbed" } else { "" };
-        let tip = format!("round {number}: {}{disturbed}", signed_percent(change / 100.0, 2));
-        let beyond = axis.position(change).is_none();
-        let (shape, class) = match (round.disturbed, beyond) {
-            (true, _) => (Shape::Cross, "cross".to_owned()),
-            (false, true) => (Shape::Triangle, "beyond".to_owned()),
-            (false, false) => {
-                (Shape::Circle, format!("dot {}{dense}", subject_class(comparison.candidate)))
-            }
+    let place = |round: &PairedRound, change: f64| {
+        (frame.x(&across, f64::from(round.round) + 1.0), frame.y(&axis, change))
+    };
+    let all = || rounds.iter().zip(&changes);
+    if rounds.len() > MOST_MARKS {
+        let of = |disturbed: bool| {
+            let of = all().filter(move |(round, _)| round.disturbed == disturbed);
+            of.map(|(round, &change)| place(round, change))
         };
-        svg.mark(shape, &class, at, &tip);
+        let class = format!("span {}", subject_class(comparison.candidate));
+        spans(&mut svg, &frame, &class, of(false));
+        crosses_at_ends(&mut svg, &frame, of(true), "disturbed");
+    } else {
+        for (round, &change) in all() {
+            let disturbed = if round.disturbed { ", disturbed" } else { "" };
+            let change_text = signed_percent(change / 100.0, 2);
+            let tip = format!("round {}: {change_text}{disturbed}", round.round + 1);
+            let beyond = axis.position(change).is_none();
+            let dense = density_class(rounds.len());
+            let (shape, class) = match (round.disturbed, beyond) {
+                (true, _) => (Shape::Cross, "cross".to_owned()),
+                (false, true) => (Shape::Triangle, "beyond".to_owned()),
+                (false, false) => {
+                    (Shape::Circle, format!("dot {}{dense}", subject_class(comparison.candidate)))
+                }
+            };
+            svg.mark(shape, &class, place(round, change), &tip);
+        }
     }
     // After the points, which could hide them.
     svg.line("zero", (frame.left, frame.y(&axis, 0.0)), (frame.right, frame.y(&axis, 0.0)));

@@ -4,9 +4,10 @@
 use becalm_stats::Histogram;
 
 use super::frame::Frame;
-use super::{Anchor, NAME, Place, ROWS_FROM, Svg, row_names, subject_class};
+use super::rows::{About, Rows};
+use super::{Place, ROWS_FROM, Svg, subject_class};
 use crate::axis::Axis;
-use crate::quantity::{Scale, count, percent};
+use crate::quantity::{Scale, percent};
 use crate::samples::{Row, Samples};
 
 const ROW: f64 = 62.0;
@@ -25,24 +26,21 @@ pub(crate) fn ridges(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
     let histograms = samples.histograms(&axis, BINS.0, BINS.1);
-    let height = ROW * samples.rows.len() as f64 + 54.0;
-    let title = format!("Ridges of {}", samples.metric.name);
-    let mut svg = Svg::new(id, &title, &in_words(samples, &histograms, &scale), height);
-    let frame = Frame::new(ROWS_FROM, height);
-    frame.bottom_axis(&mut svg, &axis, &scale, &samples.metric.name);
-    let names = row_names(&samples.labels());
+    let about = About {
+        id,
+        title: &format!("Ridges of {}", samples.metric.name),
+        in_words: &in_words(samples, &histograms, &scale),
+        axis: &samples.metric.name,
+        labels: &samples.labels(),
+    };
+    let mut rows = Rows::begin(&about, (&axis, &scale), ROW, ROWS_FROM);
     for (at, (row, histogram)) in samples.rows.iter().zip(&histograms).enumerate() {
-        let top = frame.top + ROW * at as f64;
-        svg.text("label", Anchor::Start, (frame.left, top + NAME), &names[at]);
+        let top = rows.name(at);
         let base = top + ROW - RUG - 6.0;
-        ridge(&mut svg, &frame, &axis, row, histogram, base);
-        let (below, above) = axis.beyond(row.sample.values());
-        if below + above > 0 {
-            let note = format!("{} beyond the axis", count(below + above, samples.each));
-            svg.text("note", Anchor::End, (frame.right - 4.0, top + NAME), &note);
-        }
+        ridge(&mut rows.svg, &rows.frame, &axis, row, histogram, base);
+        rows.beyond(top, &axis, row, samples.each);
     }
-    Some(svg)
+    Some(rows.svg)
 }
 
 fn ridge(svg: &mut Svg, frame: &Frame, axis: &Axis, row: &Row, histogram: &Histogram, base: f64) {

@@ -1,8 +1,10 @@
-//! The run-sequence plot: every run in time order, warm-up shaded, disturbed runs crossed.
+//! The run-sequence plot: every run in time order, warm-up shaded, disturbed runs crossed. Of very many runs, those of a
+//! subject that fall into one place are a bar.
 
-use becalm_model::{DisturbedRun, Record};
+use becalm_model::{DisturbedRun, Record, Run};
 
 use super::frame::Frame;
+use super::spans::{MOST_MARKS, crosses_at_ends, spans};
 use super::{Anchor, Shape, Svg, density_class, subject_class};
 use crate::axis::Axis;
 use crate::disturbed;
@@ -54,34 +56,51 @@ pub(crate) fn sequence(
     }
 
     let marked = disturbed::positions(disturbed);
-    let dense = density_class(record.runs.len());
-    let mut n_beyond = 0;
-    for (index, run) in record.runs.iter().enumerate() {
-        let Some(value) = run.value(metric).filter(|value| value.is_finite()) else { continue };
-        let at = (frame.x(&across, index as f64 + 1.0), frame.y(&axis, value));
-        let beyond = axis.position(value).is_none();
-        n_beyond += usize::from(beyond);
-        let state = match (run.warmup, marked.contains(&index), run.is_censored()) {
-            (_, _, true) => ", cut off: at least this",
-            (true, ..) => ", warm-up",
-            _ if run.discarded => ", discarded",
-            (_, true, _) => ", disturbed",
-            _ => "",
-        };
-        let tip = format!(
-            "{}, run {}, round {}: {}{state}",
-            labels.get(run.subject),
-            index + 1,
-            run.round + 1,
-            scale.with_decimals(4).with_unit(value)
-        );
-        let shape = Shape::of_subject(run.subject);
-        let faint = if run.is_measured() { "" } else { " faint" };
-        svg.mark(shape, &format!("dot {}{dense}{faint}", subject_class(run.subject)), at, &tip);
-        if marked.contains(&index) {
-            svg.mark(Shape::Cross, "cross", at, &tip);
+    let place = |index: usize, run: &Run| {
+        let value = run.value(metric).filter(|value| value.is_finite())?;
+        Some((frame.x(&across, index as f64 + 1.0), frame.y(&axis, value)))
+    };
+    let runs = || record.runs.iter().enumerate();
+    if record.runs.len() > MOST_MARKS {
+        for subject in 0..record.subjects.len() {
+            for (is_measured, faint) in [(false, " faint"), (true, "")] {
+                let of = runs()
+                    .filter(|(_, run)| run.subject == subject && run.is_measured() == is_measured);
+                let class = format!("span {}{faint}", subject_class(subject));
+                spans(&mut svg, &frame, &class, of.filter_map(|(index, run)| place(index, run)));
+            }
+        }
+        let crossed = runs().filter(|(index, _)| marked.contains(index));
+        let crossed = crossed.filter_map(|(index, run)| place(index, run));
+        crosses_at_ends(&mut svg, &frame, crossed, "disturbed");
+    } else {
+        for (index, run) in runs() {
+            let Some((at, value)) = place(index, run).zip(run.value(metric)) else { continue };
+            let state = match (run.warmup, marked.contains(&index), run.is_censored()) {
+                (_, _, true) => ", cut off: at least this",
+                (true, ..) => ", warm-up",
+                _ if run.discarded => ", discarded",
+                (_, true, _) => ", disturbed",
+                _ => "",
+            };
+            let tip = format!(
+                "{}, run {}, round {}: {}{state}",
+                labels.get(run.subject),
+                index + 1,
+                run.round + 1,
+                scale.with_decimals(4).with_unit(value)
+            );
+            let shape = Shape::of_subject(run.subject);
+            let dense = density_class(record.runs.len());
+            let faint = if run.is_measured() { "" } else { " faint" };
+            svg.mark(shape, &format!("dot {}{dense}{faint}", subject_class(run.subject)), at, &tip);
+            if marked.contains(&index) {
+                svg.mark(Shape::Cross, "cross", at, &tip);
+            }
         }
     }
+    let is_beyond = |value: &&f64| axis.position(**value).is_none();
+    let n_beyond = samples.iter().flatten().filter(is_beyond).count();
     if n_beyond > 0 {
         let text = format!("{} beyond the axis, at its edge", count(n_beyond, "run"));
         // Above the marks at the edge.

@@ -2,15 +2,14 @@
 //! and the tail is as wide as the middle.
 
 use super::frame::Frame;
-use super::{Anchor, Place, Shape, Svg, curve_class, row_names, subject_class};
+use super::rows::{legend, with_legend};
+use super::{Anchor, Place, Shape, Svg, curve_class, subject_class};
 use crate::axis::Axis;
-use crate::quantity::{Scale, count};
+use crate::quantity::Scale;
 use crate::samples::{Row, Samples};
 use crate::scan::Ruled;
 
 const HEIGHT: f64 = 300.0;
-/// One line of the legend.
-const LINE: f64 = 19.0;
 /// Steps that are closer than this are one.
 const CELL: f64 = 0.5;
 
@@ -24,7 +23,7 @@ pub(crate) fn spectrum(samples: &Samples, id: &str) -> Option<Svg> {
     let across = Axis::between(0.0, (longest.max(2) as f64).log10());
     let scale = up.scale(&samples.metric.unit);
     let title = format!("Percentiles of {}", samples.metric.name);
-    let height = HEIGHT + LINE * samples.rows.len() as f64 + 6.0;
+    let height = with_legend(HEIGHT, samples);
     let mut svg = Svg::new(id, &title, &in_words(samples, &scale), height);
     let frame = Frame::new(84.0, HEIGHT);
     frame.ruled_axis(&mut svg, &up, &samples.metric.unit, &scale);
@@ -45,18 +44,9 @@ pub(crate) fn spectrum(samples: &Samples, id: &str) -> Option<Svg> {
             svg.mark(Shape::of_subject(row.style), &class, place(nines, value), &tip);
         }
     }
-    for (index, (row, name)) in samples.rows.iter().zip(row_names(&samples.labels())).enumerate() {
-        let y = HEIGHT + LINE * (index as f64 + 0.5);
-        let class = format!("dot {}", subject_class(row.style));
-        svg.path(&curve_class(row.style), vec![(frame.left - 12.0, y), (frame.left + 12.0, y)]);
-        svg.mark(Shape::of_subject(row.style), &class, (frame.left, y), &row.label);
-        let text = format!(
-            "{name}: {}, at most {}",
-            count(row.sample.len(), samples.each),
-            scale.with_unit(row.sample.maximum())
-        );
-        svg.text("text", Anchor::Start, (frame.left + 20.0, y + 4.0), &text);
-    }
+    legend(&mut svg, &frame, HEIGHT, samples, |row| {
+        format!(", at most {}", scale.with_unit(row.sample.maximum()))
+    });
     Some(svg)
 }
 

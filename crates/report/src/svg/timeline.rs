@@ -7,28 +7,17 @@ use super::frame::Frame;
 use super::{Anchor, NAME, Place, ROWS_FROM, Svg, row_names, subject_class};
 use crate::axis::Axis;
 use crate::quantity::{Scale, percent};
+use crate::timeline::{Drawn, cpus, share};
 
 /// Height of a lane, with its name above.
 const LANE: f64 = 38.0;
 const HIGHEST: f64 = 15.0;
 /// Room above the lanes of a CPU for its name.
 const CPU: f64 = 28.0;
-/// Lanes of a CPU that have a name of their own; the rest is one lane.
-const NAMED: usize = 6;
-/// CPUs that are drawn: those of the subject first.
-const CPUS: usize = 8;
 /// Slots of all lanes together, which bounds the size of the picture.
 const SLOTS: usize = 6000;
 /// What has a part in a slot is this high at least.
 const SEEN: f64 = 2.0;
-
-/// A lane of the picture.
-struct Drawn {
-    name: String,
-    is_subject: bool,
-    is_rest: bool,
-    lane: Lane,
-}
 
 /// Draws a timeline on an axis of so many seconds.
 pub(crate) fn timeline(timeline: &Timeline, title: &str, id: &str, seconds: f64) -> Svg {
@@ -50,7 +39,7 @@ pub(crate) fn timeline(timeline: &Timeline, title: &str, id: &str, seconds: f64)
         svg.text("label", Anchor::Start, (frame.left, y - 6.0), &format!("CPU {cpu}"));
         let names: Vec<&str> = lanes.iter().map(|drawn| drawn.name.as_str()).collect();
         for (drawn, name) in lanes.iter().zip(row_names(&names)) {
-            let share = percent(drawn.lane.total() * timeline.slot / timeline.seconds.max(1e-12));
+            let share = percent(share(timeline, &drawn.lane));
             svg.text("text", Anchor::Start, (frame.left, y + NAME), &format!("{name}: {share}"));
             let base = y + LANE - 4.0;
             let mut lane = drawn.lane.clone();
@@ -103,50 +92,8 @@ fn blocks(lane: &Lane, x: impl Fn(u32) -> f64, base: f64) -> Vec<Vec<Place>> {
     all
 }
 
-/// Returns the lanes of each CPU that is drawn, the subject's first and then by their time, and how many CPUs are not drawn.
-fn cpus(timeline: &Timeline) -> (Vec<(u32, Vec<Drawn>)>, usize) {
-    let mut numbers: Vec<u32> = timeline.lanes.iter().map(|lane| lane.cpu).collect();
-    numbers.sort_unstable();
-    numbers.dedup();
-    let of = |cpu: u32| timeline.lanes.iter().filter(move |lane| lane.cpu == cpu);
-    let has_subject = |cpu: u32| of(cpu).any(|lane| lane.who.is_none());
-    let busy = |cpu: u32| of(cpu).map(Lane::total).sum::<f64>();
-    let mut chosen = numbers.clone();
-    chosen.sort_by(|&a, &b| has_subject(b).cmp(&has_subject(a)).then(busy(b).total_cmp(&busy(a))));
-    chosen.truncate(CPUS);
-    let n_more = numbers.len() - chosen.len();
-    numbers.retain(|cpu| chosen.contains(cpu));
-    let lanes = |cpu: u32| {
-        let mut all: Vec<&Lane> = of(cpu).collect();
-        all.sort_by(|a, b| {
-            a.who.is_some().cmp(&b.who.is_some()).then(b.total().total_cmp(&a.total()))
-        });
-        let n_named = if all.len() > NAMED + 1 { NAMED } else { all.len() };
-        let mut drawn: Vec<Drawn> = all[..n_named]
-            .iter()
-            .map(|lane| Drawn {
-                name: lane.who.as_ref().map_or("the subject".to_owned(), ToString::to_string),
-                is_subject: lane.who.is_none(),
-                is_rest: false,
-                lane: (*lane).clone(),
-            })
-            .collect();
-        if n_named < all.len() {
-            let mut rest = Lane { cpu, ..Lane::default() };
-            all[n_named..].iter().for_each(|lane| rest.add(lane.shares.iter().copied()));
-            let name = format!("{} others", all.len() - n_named);
-            drawn.push(Drawn { name, is_subject: false, is_rest: true, lane: rest });
-        }
-        (cpu, drawn)
-    };
-    (numbers.into_iter().map(lanes).collect(), n_more)
-}
-
 fn in_words(timeline: &Timeline, cpus: &[(u32, Vec<Drawn>)], n_more: usize) -> String {
-    let share = |drawn: &Drawn| {
-        let share = drawn.lane.total() * timeline.slot / timeline.seconds.max(1e-12);
-        format!("{} {}", drawn.name, percent(share))
-    };
+    let share = |drawn: &Drawn| format!("{} {}", drawn.name, percent(share(timeline, &drawn.lane)));
     let of_cpu = |(cpu, lanes): &(u32, Vec<Drawn>)| {
         let lanes: Vec<String> = lanes.iter().map(share).collect();
         format!("CPU {cpu}: {}.", lanes.join(", "))

@@ -5,7 +5,8 @@ use becalm_stats::boxes::BoxFigures;
 use becalm_stats::density::density;
 
 use super::frame::Frame;
-use super::{Anchor, NAME, ROWS_FROM, Svg, row_names, subject_class};
+use super::rows::{About, Rows};
+use super::{NAME, ROWS_FROM, Svg, subject_class};
 use crate::axis::Axis;
 use crate::quantity::Scale;
 use crate::samples::Samples;
@@ -21,22 +22,21 @@ const CORNERS: u32 = 121;
 pub(crate) fn violins(samples: &Samples, id: &str) -> Option<Svg> {
     let axis = Axis::without_far_values(&samples.values())?.widened(0.02);
     let scale = Scale::of(&samples.metric.unit, [axis.low, axis.high], true);
-    let height = ROW * samples.rows.len() as f64 + 54.0;
-    let title = format!("Box plots in violins of {}", samples.metric.name);
-    let words = "For each subject quartiles, median, whiskers and a smooth density. \
-                 The numbers are in the tables.";
-    let mut svg = Svg::new(id, &title, words, height);
-    let frame = Frame::new(ROWS_FROM, height);
-    frame.bottom_axis(&mut svg, &axis, &scale, &samples.metric.name);
-    let names = row_names(&samples.labels());
+    let about = About {
+        id,
+        title: &format!("Box plots in violins of {}", samples.metric.name),
+        in_words: "For each subject quartiles, median, whiskers and a smooth density. The numbers are in the tables.",
+        axis: &samples.metric.name,
+        labels: &samples.labels(),
+    };
+    let mut rows = Rows::begin(&about, (&axis, &scale), ROW, ROWS_FROM);
     for (at, row) in samples.rows.iter().enumerate() {
-        let top = frame.top + ROW * at as f64;
-        svg.text("label", Anchor::Start, (frame.left, top + NAME), &names[at]);
-        let middle = top + NAME + HALF + 4.0;
-        violin(&mut svg, &frame, &axis, (row.style, &row.sample), middle);
-        one_box(&mut svg, &frame, &axis, &BoxFigures::of(&row.sample), middle);
+        let middle = rows.name(at) + NAME + HALF + 4.0;
+        let Rows { svg, frame, .. } = &mut rows;
+        violin(svg, frame, &axis, (row.style, &row.sample), middle);
+        one_box(svg, frame, &axis, &BoxFigures::of(&row.sample), middle);
     }
-    Some(svg)
+    Some(rows.svg)
 }
 
 fn violin(

@@ -176,6 +176,18 @@ fn series(text: &str) -> WebSeriesDocument {
     }
 }
 
+#[test]
+fn the_levels_of_a_series_are_ridges_over_one_axis() {
+    insta::assert_snapshot!(crate::web::ridges::ridges(&series("sort")).unwrap());
+    let mut document = series("sort");
+    document.levels.truncate(1);
+    assert_eq!(
+        crate::web::ridges::ridges(&document),
+        None,
+        "one level alone is the picture of the points"
+    );
+}
+
 fn an_entry(text: &str) -> HistoryEntryDocument {
     HistoryEntryDocument {
         entry: 16,

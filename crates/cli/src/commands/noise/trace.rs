@@ -6,7 +6,7 @@ use becalm_lab::trace::{Mode, Tracer, explain, watched, watched_timeline, worst_
 use becalm_machine::SysRoot;
 use becalm_model::terms::{Goal, Terms, Unlimited};
 use becalm_model::trace::{Trace, TraceCost};
-use becalm_model::wire::{TraceDocument, TraceNoteDocument, json_text};
+use becalm_model::wire::{TraceDocument, json_text};
 use becalm_model::{Record, RecordKind, TraceLimit, parse_duration};
 use becalm_report::{
     TraceCostTold, WORDS, trace_html, trace_report_markdown, trace_text, watch_html,
@@ -195,8 +195,7 @@ fn watch(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         || watch_markdown(&cpus, &worst, &trace),
     )?;
     if args.flags.exports.json {
-        let note = TraceNoteDocument::of(&trace, &WORDS);
-        ui.print(&json_text(&TraceDocument::of_watch(cpus, worst, note)))?;
+        ui.print(&json_text(&TraceDocument::of_watch(cpus, worst, &trace, &WORDS)))?;
     } else {
         ui.print(&watch_text(&cpus, &worst, &trace, ui.style()))?;
     }

@@ -2,15 +2,16 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::ablate::{AblateConfiguration, AblateDocument, AblateRatio, Stage};
+use becalm_model::ablate::{AblateConfiguration, AblateDocument, Stage};
 
+use super::effects::with_effects;
 use super::{STAGES, of_stage, plot, said, tables};
 use crate::escape;
 use crate::html::{head, list};
 use crate::moment;
-use crate::quantity::times;
+use crate::pictures::strip_caption;
 use crate::strip::Median;
-use crate::svg::{Bar, Bars, Mark, StripRow, bars, strip_of, within};
+use crate::svg::{StripRow, bars, strip_of, within};
 use crate::table::{Align, Table};
 
 /// Writes a whole experiment as one HTML page. It follows the reader's light or dark preference.
@@ -84,51 +85,15 @@ pub fn ablate_html(document: &AblateDocument) -> String {
 
 /// Draws what each configuration does to the spread, with its interval.
 fn effects(configurations: &[&AblateConfiguration], stage: Stage, reference: &str) -> String {
-    let drawn: Vec<(&AblateConfiguration, &AblateRatio)> =
-        configurations.iter().filter_map(|one| Some((*one, one.spread_ratio.as_ref()?))).collect();
-    let said = |(one, ratio): &(&AblateConfiguration, &AblateRatio)| {
-        let verdict = one.verdict.map_or(String::new(), |verdict| format!("{}, ", verdict.name()));
-        format!("{verdict}x {} ({})", times(ratio.ratio), said::interval(ratio))
-    };
-    let rows: Vec<Bar<'_>> = drawn
-        .iter()
-        .map(|both| Bar {
-            label: &both.0.label,
-            note: said(both),
-            marks: vec![Mark {
-                style: 0,
-                value: both.1.ratio,
-                interval: Some((both.1.low, both.1.high)),
-                tip: said(both),
-            }],
-        })
-        .collect();
-    let words: Vec<String> =
-        drawn.iter().map(|both| format!("{}: {}.", both.0.label, said(both))).collect();
-    let picture = Bars {
-        title: "Spread with each configuration",
-        in_words: &format!("Spread over that of {reference}. {}", words.join(" ")),
-        axis: "spread, as a multiple",
-        from: Some(1.0),
-        at_least: Some((0.5, 2.0)),
-        number: &|value| format!("x {}", plain(value)),
-        legend: &[],
-        rows: &rows,
-    };
-    let Some(drawing) = bars(&picture, &format!("effects-{}", stage.name())) else {
-        return String::new();
-    };
+    let id = format!("effects-{}", stage.name());
+    let drawing = with_effects(configurations, reference, |picture| bars(picture, &id));
+    let Some(drawing) = drawing.flatten() else { return String::new() };
     let caption = format!(
         "The spread of each configuration over that of {reference}, which is the solid line: a bar to the left is less \
          spread. The line through its end is the interval. Equal distances are equal ratios."
     );
     let caption = escape::html(&caption);
     format!("<figure>{}<figcaption>{caption}</figcaption>\n</figure>\n", within(&drawing))
-}
-
-/// Writes a round number of an axis.
-fn plain(value: f64) -> String {
-    if value >= 1.0 { format!("{value:.0}") } else { format!("{value}") }
 }
 
 fn drawing(document: &AblateDocument, stage: Stage) -> String {
@@ -144,11 +109,10 @@ fn drawing(document: &AblateDocument, stage: Stage) -> String {
         })
         .collect();
     let (unit, what) = plot::axis(document);
-    let in_words =
-        format!("Every run as one dot, a row for each of {} configurations.", rows.len());
+    let in_words = format!("Every run, in a row for each of {} configurations.", rows.len());
     let drawn = strip_of(&rows, &unit, what, &in_words, stage.name());
-    let caption = "One dot per run. The bar below the dots is the median.";
     drawn.map_or_else(String::new, |drawn| {
+        let caption = strip_caption(&drawn);
         format!("<figure>{}<figcaption>{caption}</figcaption>\n</figure>\n", within(&drawn))
     })
 }

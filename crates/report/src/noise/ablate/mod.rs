@@ -1,5 +1,6 @@
 //! Which mitigation helps on a machine: verdict, tables, strip plots, and what was not possible.
 
+mod effects;
 mod html;
 mod plot;
 mod said;
@@ -9,6 +10,7 @@ use becalm_model::ablate::{AblateConfiguration, AblateDocument, MitigationVerdic
 
 pub use html::ablate_html;
 
+use crate::bars::bars_text;
 use crate::page::Page;
 use crate::style::{Role, Style};
 
@@ -30,7 +32,7 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
     }
     page.gap();
     page.say(&said::extent(document));
-    for (stage, title, _) in STAGES {
+    for (stage, title, reference) in STAGES {
         let configurations = of_stage(document, stage);
         if configurations.is_empty() {
             continue;
@@ -41,6 +43,11 @@ pub fn ablate_text(document: &AblateDocument, style: &Style, table_width: usize)
         if !effects.is_empty() {
             page.gap();
             page.drawn(&effects.text(&for_tables));
+            let text = effects::with_effects(&configurations, reference, |picture| {
+                bars_text(picture, style)
+            });
+            page.gap();
+            page.drawn(&text.unwrap_or_default());
         }
         // Before and after, as `perf stat` shows them; the page has those of every stage.
         if let Some(counters) =
