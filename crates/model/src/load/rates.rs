@@ -39,9 +39,12 @@ pub fn rates_text(stages: &[Stage]) -> String {
         return "replayed".to_owned();
     }
     let is_constant = |stage: &Stage| (stage.from - stage.to).abs() < f64::EPSILON;
-    let text = |stage: &Stage| match is_constant(stage) {
-        true => stage.from.to_string(),
-        false => format!("{}..{}", stage.from, stage.to),
+    let text = |stage: &Stage| {
+        if is_constant(stage) {
+            stage.from.to_string()
+        } else {
+            format!("{}..{}", stage.from, stage.to)
+        }
     };
     stages.iter().map(text).collect::<Vec<_>>().join(",")
 }
