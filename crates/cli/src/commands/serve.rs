@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use becalm_machine::return_freed_at_once;
 use becalm_web::{
@@ -24,6 +24,12 @@ use crate::ui::Ui;
 
 /// Where the token is, if no file has it. A command line can be read by everybody on the machine.
 const TOKEN: &str = "BECALM_SERVE_TOKEN";
+
+/// How long it may look at the history before it says where it is.
+const PREPARING: Duration = Duration::from_secs(30);
+
+/// How soon it ends meanwhile if it is interrupted.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Show the history in a browser: changes, series, records
 ///
@@ -119,6 +125,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         CommandError::measure(format!("cannot listen on {}: {error}", args.listen))
             .hint("--listen chooses another address or port; with port 0 the system chooses one")
     })?;
+    let began = Instant::now();
+    while !server.is_prepared_within(LOOK) && began.elapsed() < PREPARING {
+        if interrupt.signal().is_some() {
+            return Ok(Exit::Done);
+        }
+    }
     ui.print(&format!("{}\n", server.url()))?;
     while interrupt.sleep(Duration::from_secs(3600)) {}
     Ok(Exit::Done)

@@ -17,7 +17,7 @@ mod wanted;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 
-use crate::history::History;
+use crate::history::{History, locked};
 
 pub use access::{Access, NewToken, TokenError};
 pub use encrypted::{Encryption, EncryptionError, Identity, ReadIdentity};
@@ -88,8 +88,6 @@ pub struct Limits {
     pub longest: Duration,
     /// Connections at once; others wait to be accepted.
     pub connections: usize,
-    /// How long a server that starts may look at its history before it says that it is there.
-    pub preparing: Duration,
 }
 
 impl Default for Limits {
@@ -101,7 +99,6 @@ impl Default for Limits {
             life: Duration::from_secs(60),
             longest: Duration::from_secs(120),
             connections: 256,
-            preparing: Duration::from_secs(30),
         }
     }
 }
@@ -113,20 +110,20 @@ pub struct Server {
     scheme: &'static str,
     stop: watch::Sender<bool>,
     thread: Option<JoinHandle<()>>,
+    /// Its other end is gone when the server has looked at its history.
+    is_found: Mutex<mpsc::Receiver<()>>,
 }
 
 impl Server {
-    /// Starts one, and waits until what most pages need is found, so that nobody waits for it later; but no longer than
-    /// [`Limits::preparing`].
+    /// Starts one. It answers at once, but whoever comes before it is [prepared](Self::is_prepared_within) may wait.
     pub fn start(history: History, options: ServerOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(options.at))?;
         let at = listener.local_addr()?;
         let (stop, stopped) = watch::channel(false);
-        let preparing = options.limits.preparing;
         let service = routes::Service::new(history, options)?;
         let scheme = service.scheme();
-        let (found, is_found) = mpsc::channel();
+        let (found, is_found) = mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("web".to_owned());
         let thread = named.spawn(move || {
             let tasks = LocalSet::new();
@@ -136,8 +133,7 @@ impl Server {
             let looking = Arc::clone(&service);
             runtime.spawn_blocking(move || {
                 looking.look();
-                // Nobody waits any more if it took too long.
-                let _ = found.send(());
+                drop(found);
             });
             tasks.block_on(&runtime, connection::accept(listener, service, stopped));
             drop(tasks);
@@ -145,9 +141,12 @@ impl Server {
             runtime.shutdown_background();
             drop(kept);
         })?;
-        // Requests are answered meanwhile, those about all series when it is done.
-        let _ = is_found.recv_timeout(preparing);
-        Ok(Self { at, scheme, stop, thread: Some(thread) })
+        Ok(Self { at, scheme, stop, thread: Some(thread), is_found: Mutex::new(is_found) })
+    }
+
+    /// Waits until what most pages need is found, so that nobody waits for it later; says whether it is.
+    pub fn is_prepared_within(&self, time: Duration) -> bool {
+        locked(&self.is_found).recv_timeout(time) == Err(mpsc::RecvTimeoutError::Disconnected)
     }
 
     /// Returns where it listens, with the port that it has.

@@ -397,7 +397,7 @@ fn entries_of_lost_commits_and_changed_trees_do_not_count_and_are_said() {
 }
 
 #[test]
-fn a_server_that_has_started_has_looked_at_its_history() {
+fn a_server_that_is_prepared_has_looked_at_its_history() {
     let bench = Bench::with_a_change();
     let looked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&looked);

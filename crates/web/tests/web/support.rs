@@ -53,11 +53,12 @@ impl Bench {
         open(&self.place(), StoreAccess::Write).unwrap()
     }
 
-    /// A server of which entries count that are of these commits. It starts when it has looked at all.
+    /// A server of which entries count that are of these commits. It has looked at all.
     pub(crate) fn serve_counting(&self, commits: CommitsOf) -> Server {
         let history = History::new(self.place(), ChangeTerms::default(), record_page, commits);
-        let limits = Limits { preparing: Duration::from_secs(3600), ..Limits::default() };
-        Server::start(history, self.options(None, true, limits)).unwrap()
+        let server = Server::start(history, self.options(None, true, Limits::default())).unwrap();
+        assert!(server.is_prepared_within(Duration::from_secs(3600)));
+        server
     }
 
     /// A server of another history.
