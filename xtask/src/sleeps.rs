@@ -45,6 +45,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/testkit/src/slurm.rs", 2),
             ("crates/testkit/src/wait.rs", 1),
             ("crates/web/src/server/connection.rs", 2),
+            ("crates/web/src/server/mod.rs", 1),
             ("xtask/src/ending.rs", 2),
             ("xtask/src/vm/guest.rs", 1),
         ],
