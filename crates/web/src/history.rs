@@ -10,7 +10,7 @@ use becalm_series::{
 };
 
 use crate::kept::Kept;
-use crate::queries::Findings;
+use crate::queries::{Findings, KnownSides};
 
 /// Makes the page of a whole record of its document, or says why it cannot.
 pub type RecordPage = fn(&str) -> Result<String, String>;
@@ -44,6 +44,8 @@ pub struct History {
     pub(crate) findings: Mutex<Option<Arc<Findings>>>,
     /// Points that were read.
     pub(crate) kept: Mutex<Kept>,
+    /// The sides of the last comparison.
+    pub(crate) sides: Mutex<Option<Arc<KnownSides>>>,
     /// The commands of changes, by the change's id: the record of an entry does not change.
     pub(crate) commands: Mutex<HashMap<String, Option<Vec<String>>>>,
 }
@@ -65,6 +67,7 @@ impl History {
             idle: Mutex::default(),
             findings: Mutex::default(),
             kept: Mutex::default(),
+            sides: Mutex::default(),
             commands: Mutex::default(),
         }
     }

@@ -16,7 +16,7 @@ use becalm_model::wire::WebPart;
 
 pub(crate) use benchmarks::benchmarks;
 pub(crate) use changes::{changes, feed};
-pub(crate) use compare::{Asked as CompareAsked, Of as CompareOf, compare};
+pub(crate) use compare::{Asked as CompareAsked, KnownSides, Of as CompareOf, compare};
 pub(crate) use entries::{entries, entry};
 pub(crate) use findings::Findings;
 pub(crate) use machines::machines;

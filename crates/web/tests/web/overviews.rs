@@ -155,3 +155,18 @@ fn an_empty_history_has_these_pages_too() {
         assert_eq!(get(&server, path).status, 200, "{path}");
     }
 }
+
+#[test]
+fn a_comparison_that_is_asked_for_again_is_that_of_the_history_as_it_is() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let of = |path: &str| json(&server, path);
+    let all = of("/api/compare");
+    assert_eq!(of("/api/compare?search=nowhere")["comparisons"], Value::Array(Vec::new()));
+    assert_eq!(of("/api/compare"), all);
+    assert_ne!(of("/api/compare?before=01abcdef&after=29abcdef"), all);
+    bench.store().add(&entry(30)).unwrap();
+    let later = of("/api/compare");
+    assert_eq!(later["before"], all["after"], "{later}");
+    assert_ne!(later["comparisons"], all["comparisons"]);
+}

@@ -10,6 +10,7 @@ mod estimate;
 mod sides;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 
 use becalm_model::history::short_commit;
 use becalm_model::wire::{
@@ -17,15 +18,15 @@ use becalm_model::wire::{
     WebComparisonDocument,
 };
 use becalm_model::{Direction, Verdict};
-use becalm_series::{EntryFilter, Store, StoreError};
+use becalm_series::{EntryFilter, Stamp, Store, StoreError};
 use becalm_stats::multiplicity::holm;
 
 use super::noise::Noise;
 use super::search::Search;
 use super::{Findings, part};
-use crate::history::History;
+use crate::history::{History, locked};
 use estimate::{Estimate, quantile};
-use sides::{Side, sides};
+use sides::{Key, Side, sides};
 
 /// Comparisons of a page.
 const EACH: usize = 50;
@@ -94,20 +95,20 @@ pub(crate) fn compare(
         (sides, _) => sides,
     };
     let words = Search::of(asked.search);
-    let [mut of_before, of_after] = sides(history, store, &found, asked.of, [before, after])?;
+    let known = known_sides(history, store, &found, asked.of, [before, after])?;
+    let [of_before, of_after] = &known.sides;
     let fits = |side: &Side| words.fits(&found.series[side.place], &found, "");
     let mut counts = WebCompareCounts::default();
     let mut pairs: Vec<[Side; 2]> = Vec::new();
-    for (key, after) in of_after {
-        if !fits(&after) {
-            continue;
-        }
-        match of_before.remove(&key) {
-            Some(before) => pairs.push([before, after]),
+    for (key, after) in of_after.iter().filter(|(_, after)| fits(after)) {
+        match of_before.get(key) {
+            Some(before) => pairs.push([*before, *after]),
             None => counts.only_after += 1,
         }
     }
-    counts.only_before = of_before.values().filter(|side| fits(side)).count();
+    let is_alone = |key| !of_after.get(key).is_some_and(&fits);
+    let alone = of_before.iter().filter(|(key, side)| is_alone(*key) && fits(side));
+    counts.only_before = alone.count();
     let mut compared = decided(&found, &pairs);
     for one in &compared {
         match one.verdict {
@@ -144,6 +145,36 @@ pub(crate) fn compare(
         part,
         comparisons: compared[range].iter().map(|one| one.document(&found)).collect(),
     }))
+}
+
+/// The sides of the last comparison: whoever turns its pages, searches in it or filters it needs them again.
+#[derive(Debug)]
+pub(crate) struct KnownSides {
+    stamp: Stamp,
+    of: Of,
+    wanted: [String; 2],
+    sides: [HashMap<Key, Side>; 2],
+}
+
+/// Returns the sides of a comparison, those that are known if it is the last one.
+fn known_sides(
+    history: &History,
+    store: &mut Store,
+    found: &Findings,
+    of: Of,
+    wanted: [&str; 2],
+) -> Result<Arc<KnownSides>, StoreError> {
+    let is_it = |known: &&Arc<KnownSides>| {
+        known.stamp == found.stamp && known.of == of && known.wanted == wanted
+    };
+    if let Some(known) = locked(&history.sides).as_ref().filter(is_it) {
+        return Ok(Arc::clone(known));
+    }
+    let sides = sides(history, store, found, of, wanted)?;
+    let wanted = wanted.map(str::to_owned);
+    let known = Arc::new(KnownSides { stamp: found.stamp.clone(), of, wanted, sides });
+    *locked(&history.sides) = Some(Arc::clone(&known));
+    Ok(known)
 }
 
 /// Returns which list a verdict is in.

@@ -32,7 +32,7 @@ pub(super) struct Side {
 }
 
 /// What both sides of a comparison have in common: what they measure, and the first group with the same branch or machine.
-type Key = (u32, usize);
+pub(super) type Key = (u32, usize);
 
 /// Collects the sides of all series that are watched.
 pub(super) fn sides(
