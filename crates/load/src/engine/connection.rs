@@ -13,6 +13,7 @@ use becalm_tls::Stream;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Body as _;
 use hyper::client::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpStream, UnixStream};
@@ -375,16 +376,22 @@ impl Connection {
         template: &Template,
     ) -> hyper::Result<(Answer, HeaderMap)> {
         let Self { sender, driver, .. } = self;
+        // How many parts of the answer have come.
+        let parts = Cell::new(0);
         let exchange = async {
             let response = match sender {
                 Sender::Http1(sender) => sender.send_request(request).await?,
                 Sender::Http2(sender) => sender.send_request(request).await?,
             };
             let (head, mut body) = response.into_parts();
+            parts.set(1);
             let mut look = Look::at(template.expected_body());
             let mut call = template.expected_grpc().map(|expected| (expected, Frames::default()));
             let mut trailers = None;
-            while let Some(frame) = body.frame().await {
+            // That a body has its length is known before its end is told.
+            while !body.is_end_stream() {
+                let Some(frame) = body.frame().await else { break };
+                parts.set(parts.get() + 1);
                 match (frame?.into_data(), &mut call) {
                     (Ok(bytes), None) => look.take(&bytes),
                     (Ok(bytes), Some((_, frames))) => {
@@ -401,13 +408,24 @@ impl Connection {
             Ok((answer, head.headers))
         };
         let mut exchange = pin!(exchange);
+        // In one task with its driver: what is given to it is written at once, and not when another task is woken.
+        let mut is_given = false;
         poll_fn(|cx| {
-            // In one task with its driver: what is given to it is written at once, and not when another task is woken.
-            if let Poll::Ready(answer) = exchange.as_mut().poll(cx) {
-                return Poll::Ready(answer);
+            if !is_given {
+                is_given = true;
+                if let Poll::Ready(answer) = exchange.as_mut().poll(cx) {
+                    return Poll::Ready(answer);
+                }
             }
-            driver.drive(cx);
-            exchange.as_mut().poll(cx)
+            loop {
+                driver.drive(cx);
+                let before = parts.get();
+                let answer = exchange.as_mut().poll(cx);
+                // The driver hands on the next part only when one has been taken.
+                if answer.is_ready() || parts.get() == before {
+                    return answer;
+                }
+            }
         })
         .await
     }
