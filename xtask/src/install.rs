@@ -151,8 +151,7 @@ fn benchstat(folder: &Path) -> Result<Option<PathBuf>> {
 
 /// Returns the folder of programs that tests and benchmarks build for themselves.
 fn tools() -> Result<PathBuf> {
-    let metadata = workspace::metadata()?;
-    Ok(PathBuf::from(metadata["target_directory"].as_str().unwrap_or("target")).join("tools"))
+    Ok(workspace::target()?.join("tools"))
 }
 
 /// Installs what virtual machines need, when root on a Debian-like system, and returns the packages

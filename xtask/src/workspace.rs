@@ -1,10 +1,12 @@
 //! Where the workspace is and how cargo is called in it.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
+use tempfile::TempDir;
 
 /// Returns the root folder of the workspace.
 pub(crate) fn root() -> PathBuf {
@@ -81,9 +83,20 @@ pub(crate) fn build_becalm(profile: Profile) -> Result<PathBuf> {
         }
     };
     run(&mut command)?;
+    Ok(target()?.join(folder).join("becalm"))
+}
+
+/// Returns the folder of what cargo builds, which may also have what we build or write ourselves.
+pub(crate) fn target() -> Result<PathBuf> {
     let metadata = metadata()?;
-    let target = metadata["target_directory"].as_str().context("no target_directory")?;
-    Ok(Path::new(target).join(folder).join("becalm"))
+    Ok(PathBuf::from(metadata["target_directory"].as_str().context("no target_directory")?))
+}
+
+/// Makes a folder for large files of a benchmark, on the disk that is built on; it is removed with what is returned.
+pub(crate) fn scratch() -> Result<TempDir> {
+    let target = target()?;
+    fs::create_dir_all(&target)?;
+    tempfile::tempdir_in(&target).with_context(|| format!("no folder in {}", target.display()))
 }
 
 /// How a binary is built.

@@ -13,7 +13,7 @@ use becalm_stats::Rng;
 
 use super::surroundings;
 use crate::install;
-use crate::workspace::{capture, cargo, metadata, root};
+use crate::workspace::{capture, cargo, root, target};
 
 /// Time finding change points beside Apache Otava
 #[derive(Debug, clap::Args)]
@@ -36,8 +36,7 @@ const APPENDED: f64 = 0.05;
 const RATIO: f64 = 20.0;
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let target = metadata()?["target_directory"].as_str().context("no target folder")?.to_owned();
-    let folder = PathBuf::from(target).join("bench/changes");
+    let folder = target()?.join("bench/changes");
     std::fs::create_dir_all(&folder)?;
     let file = folder.join("series.json");
     std::fs::write(&file, serde_json::to_vec(&series())?)?;

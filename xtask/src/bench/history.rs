@@ -16,7 +16,7 @@ use becalm_kernel::wait::reap;
 use becalm_stats::Rng;
 
 use super::surroundings;
-use crate::workspace::{Profile, build_becalm};
+use crate::workspace::{Profile, build_becalm, scratch};
 
 /// Add a large history of ASV, and measure time, memory and disk
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(path) => path.clone(),
         None => build_becalm(Profile::Release)?,
     };
-    let scratch = tempfile::tempdir_in(".")?;
+    let scratch = scratch()?;
     let folder = args.folder.clone().unwrap_or_else(|| scratch.path().join("results"));
     if !folder.join("benchmarks.json").exists() {
         write(&folder, args)?;

@@ -16,7 +16,7 @@ use becalm_kernel::wait::reap;
 use becalm_stats::Rng;
 
 use super::surroundings;
-use crate::workspace::{Profile, build_becalm};
+use crate::workspace::{Profile, build_becalm, scratch};
 
 /// Read large files of other tools and measure time and memory
 #[derive(Debug, clap::Args)]
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     println!("{} values of {BENCHMARKS} benchmarks.\n", args.values);
     let mut rng = Rng::new(1);
     let values: Vec<f64> = (0..args.values).map(|_| 0.001 * (1.0 + 0.05 * rng.normal())).collect();
-    let folder = tempfile::tempdir_in(".")?;
+    let folder = scratch()?;
     let mut table = Table::new(&[
         "format",
         "MB",

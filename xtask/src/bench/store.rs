@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use becalm_model::history::{ChangeState, Commit, FirstSeen, StoredChange};
 use becalm_model::{Direction, Unit};
 use becalm_stats::center::median;
@@ -18,6 +18,8 @@ use becalm_store::{
     Access, DetectorState, Found, HistoryLocation, NewEntry, NewPoint, Origin, SeriesFilter,
     Snapshot, Store, open,
 };
+
+use crate::workspace::scratch;
 
 /// Fill a history and measure what adding and reading cost
 #[derive(Debug, clap::Args)]
@@ -48,7 +50,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         "{samples} samples: {} series of {} points over {} runs",
         args.series, args.entries, args.runs
     );
-    let folder = tempfile::tempdir_in(".").context("a folder for the history")?;
+    let folder = scratch()?;
     let file = folder.path().join("history.db");
     measure("SQLite", &HistoryLocation::File(file.clone()), args)?;
     let size = file.metadata()?.len() >> 20;

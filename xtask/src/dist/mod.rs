@@ -28,7 +28,7 @@ use self::release::Release;
 use self::sbom::Other;
 use self::tar::{File, Files};
 use self::toolchain::Toolchain;
-use crate::workspace::{metadata, root};
+use crate::workspace::{root, target};
 
 /// Make a release: static programs, archives, Debian packages, an SBOM and checksums, in target/dist/release
 ///
@@ -52,9 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         ensure!(!args.twice, "--twice needs a commit, and the working tree has changes");
         println!("warning: the working tree has changes, so no commit makes these files again");
     }
-    let metadata = metadata()?;
-    let target = metadata["target_directory"].as_str().context("no target_directory")?;
-    let target = Path::new(target).join("dist");
+    let target = target()?.join("dist");
     let toolchain = Toolchain::ready(&target)?;
     let parts = parts::linked(&args.arch)?;
     let others = others(&toolchain, &parts)?;
@@ -174,6 +172,7 @@ fn write(folder: &Path, files: &[(String, Vec<u8>)]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workspace::metadata;
 
     /// Fills in a template of cargo-binstall.
     fn filled(template: &str, release: &Release, arch: Arch) -> String {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use crate::workspace::metadata;
+use crate::workspace::target;
 
 /// Names the folder; default is `vm` under cargo's target folder.
 const VARIABLE: &str = "BECALM_VM_DIR";
@@ -25,9 +25,7 @@ impl Cache {
         let folder = if let Some(folder) = std::env::var_os(VARIABLE) {
             PathBuf::from(folder)
         } else {
-            let metadata = metadata()?;
-            Path::new(metadata["target_directory"].as_str().context("no target_directory")?)
-                .join("vm")
+            target()?.join("vm")
         };
         make_folder(&folder)?;
         let folder = folder.canonicalize()?;

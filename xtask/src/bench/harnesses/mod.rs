@@ -20,7 +20,7 @@ use self::place::Place;
 use self::projects::{Built, PROJECTS, Project};
 use self::verdicts::{Count, Verdicts};
 use super::surroundings;
-use crate::workspace::{Profile, build_becalm, metadata};
+use crate::workspace::{Profile, build_becalm, target};
 
 /// Compare with real benchmark harnesses: identical programs, and one of ten benchmarks that is 5 % slower
 #[derive(Debug, clap::Args)]
@@ -62,8 +62,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         Some(path) => path.canonicalize()?,
         None => build_becalm(Profile::Release)?,
     };
-    let target =
-        metadata()?["target_directory"].as_str().context("no target_directory")?.to_owned();
+    let target = target()?;
     println!("Machine: {}. Load: {:.1}.\n", surroundings::machine(), surroundings::load());
     let mut table = Table::new(&[
         "harness",
@@ -79,7 +78,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         if !args.names.is_empty() && !args.names.iter().any(|name| name == project.name) {
             continue;
         }
-        let place = Place::new(project.name, &Path::new(&target).join("harnesses"));
+        let place = Place::new(project.name, &target.join("harnesses"));
         let row = (project.build)(&place)
             .and_then(|built| measured(project, &built, &place, &becalm, args));
         let row = match row {

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::workspace::{self, metadata, root};
+use crate::workspace::{self, root, target};
 
 /// One iteration, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,9 +60,7 @@ pub(super) const PROGRAMS: &[Program] = &[
 
 /// Builds the Java programs below the target folder and returns where.
 pub(super) fn build_java() -> Result<PathBuf> {
-    let metadata = metadata()?;
-    let target = metadata["target_directory"].as_str().context("no target_directory")?;
-    let place = Path::new(target).join("warmup");
+    let place = target()?.join("warmup");
     let folder = format!("-DbuildDirectory={}", place.display());
     let pom = root().join("xtask/warmup/jmh/pom.xml");
     let mut maven = Command::new("mvn");

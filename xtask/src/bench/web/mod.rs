@@ -21,7 +21,7 @@ use becalm_stats::{Rng, Sample};
 use becalm_testkit::{PostgresServer, postgres};
 
 use super::surroundings;
-use crate::workspace::{Profile, build_becalm};
+use crate::workspace::{Profile, build_becalm, scratch};
 use filled::{Filled, RECORDS};
 use serving::{Serving, ask};
 
@@ -104,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for database in &args.database {
         match database {
             DatabaseName::Sqlite => {
-                let folder = tempfile::tempdir_in(".").context("a folder for the history")?;
+                let folder = scratch()?;
                 let file = folder.path().canonicalize()?.join("history.db");
                 measure("SQLite", &file.display().to_string(), &becalm, args)?;
             }
