@@ -143,8 +143,9 @@ pub fn change_in_history(followed: &Followed, at: usize) -> ChangePointDocument 
         low: stored.ratio_low,
         high: stored.ratio_high,
     });
-    let all = followed.changes.iter().map(|(change, _)| change);
-    let (before, after) = stretches(all, followed.points.len()).swap_remove(at);
+    let beside = |at: Option<usize>| Some(&followed.changes.get(at?)?.0);
+    let (previous, next) = (beside(at.checked_sub(1)), beside(Some(at + 1)));
+    let (before, after) = stretches(previous, change, next, followed.points.len());
     let values = |places: Range<usize>| -> Vec<f64> {
         followed.points[places].iter().map(|point| point.value).collect()
     };

@@ -47,6 +47,8 @@ mod window;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Range;
+
 pub use correlation::Correlation;
 pub use detector::{Change, Checkpoint, Detector, News};
 pub use errors::errors;
@@ -169,6 +171,14 @@ impl Changes {
     /// Returns the state that a confirmed change is a part of.
     pub fn state_of(&self, confirmed: usize) -> Option<&State> {
         self.states.iter().find(|state| state.parts().contains(&confirmed))
+    }
+
+    /// Returns the [stretches](stretches()) of every change of level, in a series of so many values.
+    pub fn stretches(&self, values: usize) -> impl Iterator<Item = (Range<usize>, Range<usize>)> {
+        let previous = [None].into_iter().chain(self.all().map(Some));
+        let next = self.all().map(Some).skip(1).chain([None]);
+        let all = previous.zip(self.all()).zip(next);
+        all.map(move |((previous, change), next)| stretches(previous, change, next, values))
     }
 
     /// Returns every change of level: those confirmed, then what is pending.

@@ -101,34 +101,28 @@ pub fn size(
     }
 }
 
-/// Returns the places of the values before and after each of these changes, which are in order: at most 100 of each level,
-/// in a series of so many values.
-pub fn stretches<'a>(
-    changes: impl Iterator<Item = &'a Change> + Clone,
+/// Returns the places of the values before and after a change between two others, or at the beginning or end of a series of
+/// so many values: at most 100 of each level.
+pub fn stretches(
+    previous: Option<&Change>,
+    change: &Change,
+    next: Option<&Change>,
     values: usize,
-) -> Vec<(Range<usize>, Range<usize>)> {
-    let ends = changes.clone().skip(1).map(|next| next.index).chain([values]);
-    let mut start = 0;
-    let mut stretches = Vec::new();
-    for (change, end) in changes.zip(ends) {
-        let at = change.index;
-        stretches.push((start.max(at.saturating_sub(REACH))..at, at..end.min(at + REACH)));
-        start = at;
-    }
-    stretches
+) -> (Range<usize>, Range<usize>) {
+    let at = change.index;
+    let start = previous.map_or(0, |previous| previous.index).max(at.saturating_sub(REACH));
+    let end = next.map_or(values, |next| next.index).min(at + REACH);
+    (start..at, at..end)
 }
 
 /// Returns the size of each change, in the order of [`Changes::all`]: from at most 100 values of its level, up
 /// to the next change, over as many of the level before, with an interval at 95 %.
 pub fn sizes(values: &[f64], changes: &Changes, of: Size) -> Vec<Option<Shift>> {
-    let all: Vec<&Change> = changes.all().collect();
-    let stretches = stretches(all.iter().copied(), values.len());
-    all.iter()
-        .zip(stretches)
-        .map(|(change, (before, after))| {
-            size(&values[before], &values[after], change.correlation, CONFIDENCE, of)
-        })
-        .collect()
+    let all = changes.all().zip(changes.stretches(values.len()));
+    all.map(|(change, (before, after))| {
+        size(&values[before], &values[after], change.correlation, CONFIDENCE, of)
+    })
+    .collect()
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use becalm_series::{change_point, series_state, state_word};
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
-use becalm_stats::changes::{Change, Changes, detect, sides, sizes, stretches};
+use becalm_stats::changes::{Change, Changes, detect, sides, sizes};
 
 use super::few::{self, Unchanged};
 use super::{Engine, FindingFlags, Found, spread_document};
@@ -25,8 +25,8 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
     let found = find(&values, finding);
     let mut documents = Vec::new();
     let of_size = finding.size.unwrap_or_default().into();
-    let places_of = stretches(found.all().collect::<Vec<_>>().into_iter(), values.len());
-    let sized = found.all().zip(sizes(&values, &found, of_size)).zip(places_of);
+    let stretches = found.stretches(values.len());
+    let sized = found.all().zip(sizes(&values, &found, of_size)).zip(stretches);
     for (i, ((change, size), (before, after))) in sized.enumerate() {
         let is_confirmed = i < found.confirmed.len();
         let state = if is_confirmed { ChangeState::Confirmed } else { ChangeState::Pending };
