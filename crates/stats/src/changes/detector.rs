@@ -2,7 +2,7 @@
 
 use super::age::{Age, FEW};
 use super::correlation::Correlation;
-use super::judge::{COARSE_DISCOUNT, Judgement, judge, sharp_discount};
+use super::judge::{COARSE_DISCOUNT, Judgement, Sides, sharp_discount};
 use super::locate::{Located, locate, unripe};
 use super::pool::Pool;
 use super::wander::{LONGEST, beyond_wandering, prepared};
@@ -121,6 +121,11 @@ pub struct Detector {
     level: Vec<f64>,
 }
 
+/// Returns how much nearer the boundary is against noise that wanders.
+fn nearer(judged: &Judgement) -> f64 {
+    if judged.is_coarse { COARSE_WANDERING_DISCOUNT } else { WANDERING_DISCOUNT }
+}
+
 impl Detector {
     /// A detector at the beginning of a series.
     pub fn new(rules: Rules) -> Self {
@@ -225,7 +230,7 @@ impl Detector {
     fn shifts(&self, place: usize) -> bool {
         let split = self.window.split(place);
         let pool = Pool::of(&split, split.before, split.after);
-        pool.signed_root().abs() > SHIFTS * pool.unevenness()
+        pool.signed_root(f64::INFINITY).abs() > SHIFTS * pool.unevenness()
     }
 
     fn spread(&mut self) -> Option<SpreadChange> {
@@ -274,15 +279,26 @@ impl Detector {
             return None;
         }
         let least = PENDING * self.rules.boundary();
-        let mut found: Vec<(usize, Judgement)> = self
-            .window
-            .suspects(PENDING_SHORTEST)
-            .filter_map(|split| Some((split, self.judge(split, least)?)))
-            .filter(|(split, judged)| self.matters(*split, judged))
-            .collect();
-        found.sort_by(|a, b| b.1.z.abs().total_cmp(&a.1.z.abs()));
+        let suspects = self.window.suspects(PENDING_SHORTEST);
+        let mut sides: Vec<(usize, Sides<'_>)> =
+            suspects.filter_map(|split| Some((split, self.sides(split, least)?))).collect();
+        sides.sort_by(|a, b| b.1.most().total_cmp(&a.1.most()));
+        // By falling z, of equal ones the nearest to the end first.
+        let mut found: Vec<(usize, Judgement)> = Vec::new();
+        for (split, sides) in sides {
+            // What is left is less than each of those that are tried.
+            if found.get(WORTH_TRYING - 1).is_some_and(|(_, last)| last.z.abs() > sides.most()) {
+                break;
+            }
+            let judged = sides.judge(self.at.past, self.age(), self.rules.boundary(), Some(least));
+            let Some(judged) = judged.filter(|judged| self.matters(split, judged)) else {
+                continue;
+            };
+            found.push((split, judged));
+            found.sort_by(|a, b| b.1.z.abs().total_cmp(&a.1.z.abs()).then(b.0.cmp(&a.0)));
+        }
         found.into_iter().take(WORTH_TRYING).find_map(|(split, judged)| {
-            let judged = self.against_wandering(split, judged);
+            let judged = self.against_wandering(split, judged, least);
             let is_pending = judged.z.abs() >= least;
             is_pending.then(|| self.change(split, split, split, &judged))
         })
@@ -296,8 +312,12 @@ impl Detector {
             .window
             .candidates(surcharge)
             .into_iter()
-            .filter_map(|split| Some((split, self.judge(split, self.least(split))?)))
-            .filter(|(split, judged)| judged.excess >= 0.0 && self.matters(*split, judged))
+            .filter_map(|split| {
+                let sides = self.sides(split, self.least(split))?;
+                let boundary = self.rules.boundary();
+                Some((split, sides.judge(self.at.past, self.age(), boundary, None)?))
+            })
+            .filter(|(split, judged)| self.matters(*split, judged))
             .collect();
         found.sort_by(|a, b| b.1.excess.total_cmp(&a.1.excess));
         let mut tried = Vec::new();
@@ -310,7 +330,8 @@ impl Detector {
                 break;
             }
             tried.push(place.index);
-            let judged = self.against_wandering(place.index, judged);
+            let needed = judged.z.abs() - nearer(&judged) - judged.excess;
+            let judged = self.against_wandering(place.index, judged, needed);
             if judged.excess >= 0.0 {
                 return Some((place, judged));
             }
@@ -318,18 +339,19 @@ impl Detector {
         None
     }
 
-    /// Returns what is left of a finding where the noise may wander ([`super::wander`]).
-    fn against_wandering(&self, split: usize, mut judged: Judgement) -> Judgement {
+    /// Returns what is left of a finding where the noise may wander ([`super::wander`]); if that is less than `needed`, hardly
+    /// more than it says.
+    fn against_wandering(&self, split: usize, mut judged: Judgement, needed: f64) -> Judgement {
         if judged.scale <= 0.0 {
             return judged;
         }
         let level = &self.level[self.level.len().saturating_sub(LONGEST)..];
         let (before, after) = level.split_at(level.len() - (self.window.len() - split));
         let values = prepared(before, after, FARTHEST * judged.scale, judged.before);
-        let z = beyond_wandering(&values, before.len(), !judged.is_coarse);
+        let needed = needed.max(0.0);
+        let z = beyond_wandering(&values, before.len(), !judged.is_coarse, needed);
         let found = judged.z.abs();
-        let nearer = if judged.is_coarse { COARSE_WANDERING_DISCOUNT } else { WANDERING_DISCOUNT };
-        judged.excess = judged.excess.min(judged.excess + z + nearer - found);
+        judged.excess = judged.excess.min(judged.excess + z + nearer(&judged) - found);
         judged.z = found.min(z).copysign(judged.z);
         judged
     }
@@ -343,8 +365,8 @@ impl Detector {
         self.rules.boundary() - nearer.max(coarse)
     }
 
-    fn judge(&self, split: usize, least: f64) -> Option<Judgement> {
-        judge(self.window.split(split), self.at.past, self.age(), self.rules.boundary(), least)
+    fn sides(&self, split: usize, least: f64) -> Option<Sides<'_>> {
+        Sides::of(self.window.split(split), self.age(), least)
     }
 
     fn age(&self) -> Age {

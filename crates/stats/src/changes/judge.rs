@@ -20,8 +20,9 @@ use super::correlation::Correlation;
 use super::jump::jump;
 use super::noisier::beyond_scatter;
 use super::pool::Pool;
-use super::split::{Split, deviation, median};
+use super::split::{Split, deviation, deviation_of_sorted, range};
 use super::tilt::{LARGEST_GAIN, separated};
+use crate::center::median_of_sorted;
 
 /// A step is sharp from this jump on.
 const SHARP: f64 = 2.8;
@@ -90,75 +91,121 @@ pub(super) struct Judgement {
     pub(super) is_coarse: bool,
 }
 
-/// Judges a split of a level of this age, of which neither side is empty; nothing where |z| is below `least`.
-pub(super) fn judge(
-    split: Split<'_>,
-    past: Correlation,
-    age: Age,
-    boundary: f64,
-    least: f64,
-) -> Option<Judgement> {
-    let length = |(from, to): (usize, usize)| to - from;
-    let is_short = length(split.before) >= length(split.after);
-    let (longer, shorter) =
-        if is_short { (split.before, split.after) } else { (split.after, split.before) };
-    let reference = &split.values[longer.0..longer.1];
-    let other = &split.values[shorter.0..shorter.1];
-    let (n, m) = (reference.len(), other.len());
-    if m <= FEW && !are_rare(reference, other) {
-        return None;
-    }
-    let pool = Pool::of(&split, longer, shorter);
-    if pool.z().abs() * LARGEST_GAIN < least {
-        return None;
-    }
-    let by_ranks =
-        if are_separate(reference, other) { separated(n + m, m) } else { pool.signed_root().abs() };
-    if by_ranks < least {
-        return None;
-    }
-    let (middle, level) = (median(reference), median(other));
-    let scale = scale(reference, middle, m, is_short);
-    let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
-    let is_coarse = 2 * equal > n && scale > 0.0;
-    let z = by_ranks.min(beyond_scatter(reference, middle, other, scale, is_coarse));
-    let side = pool.z().signum();
-    if z < least || !are_beyond(middle, other, side, scale, age) {
-        return None;
-    }
-    let start = split.before.0;
-    let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
-    let level_only = if is_short { 0..longer.1 } else { longer.0..longer.1 };
-    let correlation = correlation(&split.scores[level_only], past, is_sharp);
-    let share = |(from, to): (f64, f64)| ((m as f64 - from) / (to - from)).clamp(0.0, 1.0);
-    let surcharge = if is_coarse {
-        COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)
-    } else {
-        MANY_SURCHARGE * share(MANY)
-            - if is_sharp && m >= FEW { sharp_discount(n + m) } else { 0.0 }
-    };
-    let excess = z - boundary - age.surcharge(m, is_coarse) - surcharge;
-    Some(if is_short {
-        Judgement {
-            z: side * z,
-            excess,
-            before: middle,
-            after: level,
-            correlation,
+/// A split of which all is known but what takes longest: how far beyond chance its ranks are.
+pub(super) struct Sides<'a> {
+    split: Split<'a>,
+    /// Whether those before it are the longer side.
+    is_short: bool,
+    longer: (usize, usize),
+    shorter: (usize, usize),
+    pool: Pool,
+    /// Medians of the longer side and of the shorter one.
+    middle: f64,
+    level: f64,
+    scale: f64,
+    is_coarse: bool,
+    /// What the values say of the split, and the chance if it is known exactly.
+    by_values: f64,
+    separated: Option<f64>,
+}
+
+impl<'a> Sides<'a> {
+    /// Looks at a split of a level of this age, of which neither side is empty; nothing where it is soon clear that |z| is
+    /// below `least`.
+    pub(super) fn of(split: Split<'a>, age: Age, least: f64) -> Option<Self> {
+        let length = |(from, to): (usize, usize)| to - from;
+        let is_short = length(split.before) >= length(split.after);
+        let (longer, shorter) =
+            if is_short { (split.before, split.after) } else { (split.after, split.before) };
+        let reference = &split.values[longer.0..longer.1];
+        let other = &split.values[shorter.0..shorter.1];
+        let (n, m) = (reference.len(), other.len());
+        if m <= FEW && !are_rare(reference, other) {
+            return None;
+        }
+        let pool = Pool::of(&split, longer, shorter);
+        if pool.z().abs() * LARGEST_GAIN < least {
+            return None;
+        }
+        let sorted = pool.sorted();
+        let separated = are_separate(sorted).then(|| separated(n + m, m));
+        let [middle, level] = sorted.map(median_of_sorted);
+        let scale =
+            deviation_of_sorted(sorted[0], middle).max(nearby(reference, middle, m, is_short));
+        let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
+        let is_coarse = 2 * equal > n && scale > 0.0;
+        let by_values = beyond_scatter(reference, middle, (other, level), scale, is_coarse);
+        if by_values.min(separated.unwrap_or(f64::INFINITY)) < least
+            || !are_beyond(middle, other, pool.z().signum(), scale, age)
+        {
+            return None;
+        }
+        Some(Self {
+            split,
+            is_short,
+            longer,
+            shorter,
+            pool,
+            middle,
+            level,
             scale,
             is_coarse,
+            by_values,
+            separated,
+        })
+    }
+
+    /// Returns what |z| is at most.
+    pub(super) fn most(&self) -> f64 {
+        let by_ranks = self.separated.unwrap_or(self.pool.z().abs() * LARGEST_GAIN);
+        by_ranks.min(self.by_values)
+    }
+
+    /// Judges the split; nothing where |z| is below `least`, or without that below the boundary with all surcharges.
+    pub(super) fn judge(
+        &self,
+        past: Correlation,
+        age: Age,
+        boundary: f64,
+        least: Option<f64>,
+    ) -> Option<Judgement> {
+        let Self { split, is_short, longer, shorter, is_coarse, .. } = *self;
+        let m = shorter.1 - shorter.0;
+        let start = split.before.0;
+        let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
+        let share = |(from, to): (f64, f64)| ((m as f64 - from) / (to - from)).clamp(0.0, 1.0);
+        let surcharge = if is_coarse {
+            COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)
+        } else {
+            let count = longer.1 - longer.0 + m;
+            MANY_SURCHARGE * share(MANY)
+                - if is_sharp && m >= FEW { sharp_discount(count) } else { 0.0 }
+        };
+        let beyond = |z: f64| z - boundary - age.surcharge(m, is_coarse) - surcharge;
+        let is_enough = |z: f64| match least {
+            Some(least) => z >= least,
+            None => beyond(z) >= 0.0,
+        };
+        if !is_enough(self.by_values) {
+            return None;
         }
-    } else {
-        Judgement {
-            z: -side * z,
-            excess,
-            before: level,
-            after: middle,
-            correlation,
-            scale,
-            is_coarse,
+        let by_ranks =
+            self.separated.unwrap_or_else(|| self.pool.signed_root(self.by_values).abs());
+        let z = by_ranks.min(self.by_values);
+        if !is_enough(z) {
+            return None;
         }
-    })
+        let level_only = if is_short { 0..longer.1 } else { longer.0..longer.1 };
+        let correlation = correlation(&split.scores[level_only], past, is_sharp);
+        let side = self.pool.z().signum();
+        let (before, after, side) = if is_short {
+            (self.middle, self.level, side)
+        } else {
+            (self.level, self.middle, -side)
+        };
+        let (excess, scale) = (beyond(z), self.scale);
+        Some(Judgement { z: side * z, excess, before, after, correlation, scale, is_coarse })
+    }
 }
 
 /// Says whether few values, beyond the others on this side, are as far away from them as so few have to be.
@@ -192,23 +239,15 @@ fn correlation(scores: &[f64], past: Correlation, is_sharp: bool) -> f64 {
     own.coefficient(past, (expected, count * unknown))
 }
 
-/// Returns the robust deviation of the longer side, or of its values next to the split if those scatter more.
-fn scale(reference: &[f64], middle: f64, shorter: usize, is_before: bool) -> f64 {
+/// Returns the robust deviation that the values of the longer side next to the split have at least.
+fn nearby(reference: &[f64], middle: f64, shorter: usize, is_before: bool) -> f64 {
     let nearest = (2 * shorter).clamp(NEAREST.0, NEAREST.1).min(reference.len());
     let local =
         if is_before { &reference[reference.len() - nearest..] } else { &reference[..nearest] };
-    deviation(reference, middle).max(NEAREST_SHARE * deviation(local, middle))
+    NEAREST_SHARE * deviation(local, middle)
 }
 
 /// Says whether all values of one side are beyond all of the other.
-fn are_separate(a: &[f64], b: &[f64]) -> bool {
-    let (a, b) = (range(a), range(b));
-    a.1 < b.0 || b.1 < a.0
-}
-
-/// Returns the smallest and the largest value.
-fn range(values: &[f64]) -> (f64, f64) {
-    values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(*value), high.max(*value))
-    })
+fn are_separate([a, b]: [&[f64]; 2]) -> bool {
+    a[a.len() - 1] < b[0] || b[b.len() - 1] < a[0]
 }

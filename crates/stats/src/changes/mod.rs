@@ -23,6 +23,7 @@ pub(crate) mod correlation;
 mod detector;
 pub mod engines;
 mod errors;
+mod exp;
 mod fewest;
 mod judge;
 mod jump;

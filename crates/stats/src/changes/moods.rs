@@ -6,6 +6,8 @@
 //!
 //! Rabiner, "A Tutorial on Hidden Markov Models", Proceedings of the IEEE 77 (1989).
 
+use super::exp::exp;
+
 /// How many values a mood lasts, usually. If this were more, more steps in young series would be missed.
 const LASTING: f64 = 12.0;
 
@@ -29,8 +31,9 @@ const SOME: f64 = 1e-9;
 /// Least share of the variance that a fit keeps.
 const LEAST_KEPT: f64 = 1e-6;
 
-/// Returns the log likelihood of two moods less that of a step at a place; nothing where they are too far apart.
-pub(super) fn moods(values: &[f64], at: usize) -> Option<f64> {
+/// Returns the log likelihood of two moods less that of a step at a place; nothing where they are too far apart. Where it is
+/// `enough`, they are fitted no better.
+pub(super) fn moods(values: &[f64], at: usize, enough: f64) -> Option<f64> {
     let skipped = values.len().saturating_sub(LONGEST);
     let (values, at) = (&values[skipped..], at.saturating_sub(skipped));
     if at < 2 || at + 2 > values.len() {
@@ -55,6 +58,9 @@ pub(super) fn moods(values: &[f64], at: usize) -> Option<f64> {
         let (likelihood, next) = fit.improved(values);
         if (fit.a - fit.b).powi(2) <= FARTHEST * FARTHEST * fit.variance {
             best = best.max(likelihood);
+            if best - of_step >= enough {
+                break;
+            }
         }
         fit = next;
     }
@@ -74,10 +80,13 @@ impl Fit {
         let scale = 0.5 / self.variance;
         let (mut likelihood, mut product) = (0.0, 1.0);
         let mut in_b = 0.5;
-        let mut chances = Vec::with_capacity(values.len());
-        for (t, value) in values.iter().enumerate() {
+        let mut chances: Vec<(f64, f64)> = Vec::with_capacity(values.len());
+        chances.extend(values.iter().map(|value| {
             let (of_a, of_b) = ((value - self.a).powi(2) * scale, (value - self.b).powi(2) * scale);
-            let ratio = (of_a - of_b).clamp(-LARGEST, LARGEST).exp();
+            (of_a, exp((of_a - of_b).clamp(-LARGEST, LARGEST)))
+        }));
+        for (t, (chance, ratio)) in chances.iter_mut().enumerate() {
+            let (of_a, ratio) = (*chance, *ratio);
             let expected = in_b + change * (1.0 - 2.0 * in_b);
             let like = expected * ratio + 1.0 - expected;
             in_b = expected * ratio / like;
@@ -87,7 +96,7 @@ impl Fit {
                 likelihood += product.ln();
                 product = 1.0;
             }
-            chances.push((in_b, ratio));
+            *chance = in_b;
         }
         let n = values.len() as f64;
         likelihood += product.ln() - 0.5 * n * self.variance.ln();
@@ -124,9 +133,10 @@ mod tests {
                 (0..110).map(|t| level(t) + rng.normal()).collect()
             };
             let moods_of = values(&mut rng, |t| if t / 14 % 2 == 0 { 0.0 } else { 2.5 });
-            back_and_forth += u32::from(moods(&moods_of, 98).is_some_and(|gain| gain > 0.0));
+            back_and_forth +=
+                u32::from(moods(&moods_of, 98, f64::INFINITY).is_some_and(|gain| gain > 0.0));
             let step = values(&mut rng, |t| if t < 95 { 0.0 } else { 2.5 });
-            once += u32::from(moods(&step, 95).is_none_or(|gain| gain < -4.0));
+            once += u32::from(moods(&step, 95, f64::INFINITY).is_none_or(|gain| gain < -4.0));
         }
         assert!(back_and_forth >= 90 && once >= 90, "{back_and_forth}, {once} of 100");
     }
@@ -135,7 +145,7 @@ mod tests {
     fn levels_far_apart_are_no_moods() {
         let values: Vec<f64> =
             (0..40).map(|t| f64::from(t % 3) + if t < 30 { 0.0 } else { 50.0 }).collect();
-        assert_eq!(moods(&values, 30), None);
-        assert_eq!(moods(&[1.0; 20], 10), None);
+        assert_eq!(moods(&values, 30, f64::INFINITY), None);
+        assert_eq!(moods(&[1.0; 20], 10, f64::INFINITY), None);
     }
 }

@@ -8,6 +8,14 @@ pub(super) struct Order {
 }
 
 impl Order {
+    /// Returns the order of values that are all there already, as if each had been pushed.
+    pub(super) fn of(values: &[f64]) -> Self {
+        // A number in front of the place, so that nothing has to be looked up, and equal values stay in the order of theirs.
+        let mut keys: Vec<u128> = (0..).zip(values).map(|(place, v)| key(*v) | place).collect();
+        keys.sort_unstable();
+        Self { places: keys.into_iter().map(|key| key as u16).collect() }
+    }
+
     /// Takes the last of `values`, the others being known already, and returns twice the number of the
     /// others below it, a tie counting one half.
     pub(super) fn push(&mut self, values: &[f64]) -> usize {
@@ -35,43 +43,44 @@ impl Order {
     /// Calls `each` with every place in ascending order of the values, and with twice the number of the others below it, a
     /// tie counting one half.
     pub(super) fn walk_all(&self, values: &[f64], mut each: impl FnMut(usize, usize)) {
-        let mut first = 0;
-        while first < self.places.len() {
-            let end = first + self.equal(values, first);
-            for place in &self.places[first..end] {
-                each(*place as usize, first + end - 1);
-            }
-            first = end;
-        }
-    }
-
-    /// Calls `each` with every place in ascending order of the values, and with twice the number of
-    /// values below it among those whose places `counted` accepts, a tie counting one half.
-    pub(super) fn walk(
-        &self,
-        values: &[f64],
-        counted: impl Fn(usize) -> bool,
-        mut each: impl FnMut(usize, usize),
-    ) {
-        let (mut first, mut below) = (0, 0);
-        while first < self.places.len() {
-            let end = first + self.equal(values, first);
-            let equal = &self.places[first..end];
-            let count = equal.iter().filter(|place| counted(**place as usize)).count();
-            for place in equal {
-                each(*place as usize, 2 * below + count);
-            }
-            below += count;
-            first = end;
-        }
-    }
-
-    /// Returns how many values are equal to the one at `first` of the order, which is the first of them.
-    fn equal(&self, values: &[f64], first: usize) -> usize {
         let at = |place: u16| values[place as usize];
-        let value = at(self.places[first]);
-        1 + self.places[first + 1..].iter().take_while(|one| at(**one) <= value).count()
+        let mut rest = &self.places[..];
+        let mut below = 0;
+        while let Some((first, others)) = rest.split_first() {
+            let value = at(*first);
+            let mut equal = 1;
+            while others.get(equal - 1).is_some_and(|other| at(*other) <= value) {
+                equal += 1;
+            }
+            let (same, larger) = rest.split_at(equal);
+            for place in same {
+                each(*place as usize, 2 * below + equal - 1);
+            }
+            below += equal;
+            rest = larger;
+        }
     }
+
+    /// Returns the order of those whose places `counted` accepts.
+    pub(super) fn among(&self, counted: impl Fn(usize) -> bool) -> Self {
+        let mut places = vec![0; self.places.len()];
+        let mut count = 0;
+        // Without a branch: which ones these are is as good as random.
+        for place in &self.places {
+            places[count] = *place;
+            count += usize::from(counted(*place as usize));
+        }
+        places.truncate(count);
+        Self { places }
+    }
+}
+
+/// Returns a number that is the larger the larger a value is, with room for a place.
+fn key(value: f64) -> u128 {
+    // Both zeros are the same.
+    let bits = (value + 0.0).to_bits();
+    let sign = 1 << 63;
+    u128::from(if bits & sign == 0 { bits | sign } else { !bits }) << 16
 }
 
 #[cfg(test)]
@@ -97,16 +106,17 @@ mod tests {
                 let twice = order.push(&values[..n]);
                 prop_assert_eq!(twice, twice_below(&values[..n - 1], values[n - 1]));
             }
+            prop_assert_eq!(&order.places, &Order::of(&values).places);
             let forgotten = forgotten % values.len();
             order.forget(forgotten);
             let values = &values[forgotten..];
             let from = from % values.len();
             let mut seen = 0;
-            order.walk(values, |place| place >= from, |place, twice| {
+            order.among(|place| place >= from).walk_all(values, |place, twice| {
                 seen += 1;
-                assert_eq!(twice, twice_below(&values[from..], values[place]));
+                assert_eq!(twice, twice_below(&values[from..], values[place]) - 1);
             });
-            prop_assert_eq!(seen, values.len());
+            prop_assert_eq!(seen, values.len() - from);
             let mut seen = 0;
             order.walk_all(values, |place, twice| {
                 seen += 1;

@@ -20,6 +20,8 @@ pub(super) struct Pool {
     variance: f64,
     /// Of each side, drawn to that within both.
     variances: [f64; 2],
+    /// The values of each side in ascending order, first those of the first side.
+    sorted: Vec<f64>,
 }
 
 impl Pool {
@@ -28,25 +30,19 @@ impl Pool {
         let (n, m) = (first.1 - first.0, second.1 - second.0);
         let table = Scores::among(n + m - 1);
         let mut scores = vec![0.0; n + m];
-        let place_of = |place: usize| {
-            if first.0 <= place && place < first.1 {
-                Some(place - first.0)
-            } else if second.0 <= place && place < second.1 {
-                Some(n + place - second.0)
-            } else {
-                None
-            }
-        };
-        split.order.walk(
-            split.values,
-            |place| place_of(place).is_some(),
-            |place, twice_below| {
-                if let Some(at) = place_of(place) {
-                    // Among the values and itself: twice below it counts one tie too many.
-                    scores[at] = split.weights[place] * table.of(twice_below - 1);
-                }
-            },
-        );
+        let is_first = |place: usize| place.wrapping_sub(first.0) < n;
+        let is_second = |place: usize| place.wrapping_sub(second.0) < m;
+        let order = split.order.among(|place| is_first(place) | is_second(place));
+        let mut sorted = vec![0.0; n + m];
+        // Where the next value of each side is put.
+        let mut next = [0, n];
+        order.walk_all(split.values, |place, twice_below| {
+            let side = usize::from(!is_first(place));
+            let at = [place.wrapping_sub(first.0), n + place.wrapping_sub(second.0)][side];
+            scores[at] = split.weights[place] * table.of(twice_below);
+            sorted[next[side]] = split.values[place];
+            next[side] += 1;
+        });
         let sides = scores.split_at(n);
         let means = [mean(sides.0), mean(sides.1)];
         let sums = [squares(sides.0, means[0]), squares(sides.1, means[1])];
@@ -55,7 +51,13 @@ impl Pool {
         let drawn =
             |sum: f64, count: usize| (sum + within * OF_ALL) / (count as f64 - 1.0 + OF_ALL);
         let variances = [drawn(sums[0], n), drawn(sums[1], m)];
-        Self { scores, first: n, means, variance, variances }
+        Self { scores, first: n, means, variance, variances, sorted }
+    }
+
+    /// Returns the values of both sides in ascending order.
+    pub(super) fn sorted(&self) -> [&[f64]; 2] {
+        let (first, second) = self.sorted.split_at(self.first);
+        [first, second]
     }
 
     /// Returns the difference of the means, second less first, over its error as all scores tell it.
@@ -65,10 +67,10 @@ impl Pool {
         if error > 0.0 { (self.means[1] - self.means[0]) / error } else { 0.0 }
     }
 
-    /// Returns the same as its chance tells it ([`super::tilt`]).
-    pub(super) fn signed_root(&self) -> f64 {
+    /// Returns the same as its chance tells it ([`super::tilt`]), if it is not beyond `enough`.
+    pub(super) fn signed_root(&self, enough: f64) -> f64 {
         if self.variance > 0.0 {
-            signed_root(&self.scores, self.scores.len() - self.first, self.means[1])
+            signed_root(&self.scores, self.scores.len() - self.first, self.means[1], enough)
         } else {
             0.0
         }

@@ -29,6 +29,22 @@ pub(super) fn deviation(values: &[f64], middle: f64) -> f64 {
     1.2533 * distances.iter().sum::<f64>() / distances.len() as f64
 }
 
+/// Returns the same of values in ascending order, of which `middle` is the median.
+pub(super) fn deviation_of_sorted(sorted: &[f64], middle: f64) -> f64 {
+    let n = sorted.len();
+    // The h + 1 values nearest to the middle are h + 1 neighbours, of which the outer ones are the farthest.
+    let nearest = |h: usize| {
+        let outer = sorted.iter().zip(&sorted[h..]).map(|(low, high)| {
+            let (below, above) = (middle - low, high - middle);
+            if below > above { below } else { above }
+        });
+        outer.fold(f64::INFINITY, |least, one| if one < least { one } else { least })
+    };
+    let h = n / 2;
+    let half = if n % 2 == 1 { nearest(h) } else { nearest(h - 1).midpoint(nearest(h)) };
+    if half > 0.0 { 1.4826 * half } else { deviation(sorted, middle) }
+}
+
 /// Returns the median of values of which there is at least one.
 pub(super) fn median(values: &[f64]) -> f64 {
     median_of(&mut values.to_vec())
@@ -36,8 +52,82 @@ pub(super) fn median(values: &[f64]) -> f64 {
 
 /// Returns values clipped at a distance from their median, or as they are where most of them are equal.
 pub(super) fn clipped(values: &[f64], reach: f64) -> impl Iterator<Item = f64> {
-    let middle = median(values);
-    let equal = values.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
-    let reach = if 2 * equal > values.len() { f64::INFINITY } else { reach };
-    values.iter().map(move |value| value.clamp(middle - reach, middle + reach))
+    let (low, high) = if are_near(values, reach) {
+        (f64::NEG_INFINITY, f64::INFINITY)
+    } else {
+        let middle = median(values);
+        let equal = values.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
+        let reach = if 2 * equal > values.len() { f64::INFINITY } else { reach };
+        (middle - reach, middle + reach)
+    };
+    values.iter().map(move |value| value.clamp(low, high))
+}
+
+/// Says whether all values are surely within a distance of their median: less than half of them are farther than that from
+/// the largest, and from the smallest. That is counted in a fraction of the time that a median takes.
+fn are_near(values: &[f64], reach: f64) -> bool {
+    let (low, high) = range(values);
+    let reach = 0.999_999 * reach;
+    let (least, most) = (high - reach, low + reach);
+    let below = values.iter().map(|value| u32::from(*value < least)).sum::<u32>() as usize;
+    let above = values.iter().map(|value| u32::from(*value > most)).sum::<u32>() as usize;
+    2 * below.max(above) + 2 <= values.len()
+}
+
+/// Returns the smallest and the largest value.
+pub(super) fn range(values: &[f64]) -> (f64, f64) {
+    // Several at once.
+    let (four, rest) = values.as_chunks::<4>();
+    let mut low = [f64::INFINITY; 4];
+    let mut high = [f64::NEG_INFINITY; 4];
+    for values in four {
+        for (i, value) in values.iter().enumerate() {
+            low[i] = if *value < low[i] { *value } else { low[i] };
+            high[i] = if *value > high[i] { *value } else { high[i] };
+        }
+    }
+    let low = low.iter().chain(rest).copied().fold(f64::INFINITY, f64::min);
+    (low, high.iter().chain(rest).copied().fold(f64::NEG_INFINITY, f64::max))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Rng;
+    use crate::center::median_of_sorted;
+
+    #[test]
+    fn values_near_enough_are_as_if_they_had_been_clipped() {
+        let mut rng = Rng::new(7);
+        let mut are_seen = 0;
+        for n in 1..80 {
+            let values: Vec<f64> = (0..n).map(|_| (rng.normal() * 20.0).round()).collect();
+            let reach = 20.0 * (1.0 + 4.0 * rng.uniform());
+            let middle = median(&values);
+            let near = values.iter().all(|value| (value - middle).abs() <= reach);
+            are_seen += u32::from(are_near(&values, reach));
+            assert!(near || !are_near(&values, reach), "{values:?} within {reach}");
+            let clipped: Vec<f64> = clipped(&values, reach).collect();
+            assert!(!near || clipped == values, "{values:?} within {reach}");
+        }
+        assert!(are_seen > 20, "{are_seen}");
+    }
+
+    #[test]
+    fn of_sorted_values_the_deviation_is_the_same() {
+        let mut rng = Rng::new(5);
+        for n in 1..60 {
+            for digits in [0, 6] {
+                let rounding = 10f64.powi(digits);
+                let values: Vec<f64> =
+                    (0..n).map(|_| (rng.normal() * rounding).round() / rounding).collect();
+                let mut sorted = values.clone();
+                sorted.sort_by(f64::total_cmp);
+                let middle = median_of_sorted(&sorted);
+                let (one, other) =
+                    (deviation(&values, middle), deviation_of_sorted(&sorted, middle));
+                assert!((one - other).abs() <= 1e-12 * one, "{one} is not {other}");
+            }
+        }
+    }
 }

@@ -38,7 +38,7 @@ pub(super) fn judge(split: Split<'_>, least: f64) -> f64 {
     let r = own.coefficient(Correlation::default(), EXPECTED);
     let stretch = (inflation(n, r) / n as f64 + inflation(m, r) / m as f64)
         / (1.0 / n as f64 + 1.0 / m as f64);
-    pool.signed_root() / (stretch.sqrt() * pool.unevenness())
+    pool.signed_root(f64::INFINITY) / (stretch.sqrt() * pool.unevenness())
 }
 
 /// Returns where among the differences the new spread begins, near a split, with the first and the last place that are

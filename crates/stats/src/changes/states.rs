@@ -265,7 +265,7 @@ impl Series<'_> {
         }
         let Some(values) = self.around(i, now) else { return };
         let at = values.len() - (now + 1 - self.confirmed[i].index);
-        let is_explained = |end: usize| in_hindsight(&values[..end], at) < HELD;
+        let is_explained = |end: usize| in_hindsight(&values[..end], at, HELD) < HELD;
         if !is_explained(values.len()) {
             return;
         }

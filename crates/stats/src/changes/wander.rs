@@ -183,20 +183,29 @@ pub(super) fn prepared(before: &[f64], after: &[f64], reach: f64, middle: f64) -
 }
 
 /// Returns the root of w for a step at place `at` of at most [`LONGEST`] values, of which neither side is empty,
-/// whichever way the step goes. Moods are laid beside it where values `may_have_moods`: of 0 and 1 each is a mood.
-pub(super) fn beyond_wandering(values: &[f64], at: usize, may_have_moods: bool) -> f64 {
+/// whichever way the step goes; where it is below `needed`, something between both. Moods are laid beside it where values
+/// `may_have_moods`: of 0 and 1 each is a mood.
+pub(super) fn beyond_wandering(
+    values: &[f64],
+    at: usize,
+    may_have_moods: bool,
+    needed: f64,
+) -> f64 {
     let n = values.len() as f64;
     let young = ((YOUNG.1 - n) / (YOUNG.1 - YOUNG.0)).clamp(0.0, 1.0);
-    root(values, at, may_have_moods, young)
+    root(values, at, may_have_moods, young, needed)
 }
 
 /// Returns the same for values that were not looked at for a step, but because there is one: no law weighs more for their
 /// number.
-pub(super) fn in_hindsight(values: &[f64], at: usize) -> f64 {
-    root(values, at, true, 0.0)
+pub(super) fn in_hindsight(values: &[f64], at: usize, needed: f64) -> f64 {
+    root(values, at, true, 0.0, needed)
 }
 
-fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64) -> f64 {
+/// What w has to be below what is needed for nothing more to be laid beside a step, so that rounding decides nothing.
+const CLEARLY: f64 = 1e-6;
+
+fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64, needed: f64) -> f64 {
     let n = values.len();
     let filters = &*FILTERS;
     let sums = Sums::of(values, at, filters);
@@ -220,12 +229,16 @@ fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64) -> f64 {
     // The logarithm of a variance that few values tell is worth less.
     let known = (free - LOST) / free;
     let (with, mut without) = (log_sum(&with), log_sum(&without));
-    if may_have_moods
-        && 2.0 * known * (with - without) > WORTH_FITTING
-        && let Some(gain) = moods(values, at)
-    {
+    let w = 2.0 * known * (with - without);
+    // Moods only make it less.
+    if may_have_moods && w > WORTH_FITTING && w > needed * needed - CLEARLY {
         let weight = OF_MOODS.1.mul_add(young, OF_MOODS.0.ln());
-        without = log_sum(&[without, independent + gain + weight]);
+        // With so much likelihood moods alone leave less than is needed.
+        let most = with - (needed * needed - CLEARLY) / (2.0 * known);
+        let enough = most - independent - weight;
+        if let Some(gain) = moods(values, at, enough) {
+            without = log_sum(&[without, independent + gain + weight]);
+        }
     }
     (2.0 * known * (with - without)).max(0.0).sqrt()
 }
@@ -252,9 +265,9 @@ mod tests {
         let (mut steps, mut none) = (0, 0);
         for _ in 0..100 {
             let values = related(&mut rng, 150, 0.0, 130, 2.0);
-            steps += u32::from(beyond_wandering(&values, 130, true) > 3.5);
+            steps += u32::from(beyond_wandering(&values, 130, true, 0.0) > 3.5);
             let values = related(&mut rng, 150, 0.0, 130, 0.0);
-            none += u32::from(beyond_wandering(&values, 130, true) > 2.5);
+            none += u32::from(beyond_wandering(&values, 130, true, 0.0) > 2.5);
         }
         assert!(steps >= 90 && none <= 3, "{steps}, {none} of 100");
     }
@@ -265,7 +278,7 @@ mod tests {
         let (mut edges, mut wandering) = (0, 0);
         for _ in 0..100 {
             let values = related(&mut rng, 120, 0.6, 100, 3.5);
-            edges += u32::from(beyond_wandering(&values, 100, true) > 3.5);
+            edges += u32::from(beyond_wandering(&values, 100, true, 0.0) > 3.5);
             let mut level = 0.0;
             let moods: Vec<f64> = (0..120)
                 .map(|t| {
@@ -273,7 +286,7 @@ mod tests {
                     level + rng.normal()
                 })
                 .collect();
-            wandering += u32::from(beyond_wandering(&moods, 102, true) > 3.5);
+            wandering += u32::from(beyond_wandering(&moods, 102, true, 0.0) > 3.5);
         }
         assert!(edges >= 85 && wandering <= 10, "{edges}, {wandering} of 100");
     }

@@ -6,6 +6,8 @@
 //! differs between them. What stands out is judged properly ([`super::judge`]), so that the quick look
 //! decides only what is worth the time.
 
+use std::sync::LazyLock;
+
 use super::correlation::{by_differences, inflation};
 use super::order::Order;
 use super::scores::Scores;
@@ -17,6 +19,9 @@ pub(super) const REACH: usize = 100;
 
 /// Values that are kept.
 pub(super) const KEPT: usize = 2 * REACH;
+
+/// The most values there are before the oldest are forgotten.
+const MOST: usize = KEPT + KEPT / 3 + 1;
 
 /// The quick look's limit for the standardised difference.
 const WORTH_JUDGING: f64 = 3.2;
@@ -57,6 +62,17 @@ const COUNTS: [f64; DISTANCES.len()] = {
     counts
 };
 
+/// For each number of values that is too small for [`REACH`] before every split: what the factors are multiplied with.
+static RESCALED: LazyLock<Vec<[f64; DISTANCES.len()]>> = LazyLock::new(|| {
+    let of = |n: usize| {
+        DISTANCES.map(|m| {
+            let before = n.saturating_sub(m).min(REACH);
+            (REACH * (m + REACH)) as f64 / (before * (m + before)) as f64
+        })
+    };
+    (0..KEPT).map(of).collect()
+});
+
 /// How many of the nearest splits are judged beside one that stands out.
 const BESIDE: usize = 8;
 
@@ -84,10 +100,10 @@ pub(super) struct Window {
 impl Window {
     pub(super) fn new() -> Self {
         Self {
-            values: Vec::with_capacity(KEPT),
-            errors: Vec::with_capacity(KEPT),
-            weights: Vec::with_capacity(KEPT),
-            scores: Vec::with_capacity(KEPT),
+            values: Vec::with_capacity(MOST),
+            errors: Vec::with_capacity(MOST),
+            weights: Vec::with_capacity(MOST),
+            scores: Vec::with_capacity(MOST),
             sums: vec![0.0],
             order: Order::default(),
             weighing: Weighing::default(),
@@ -116,11 +132,16 @@ impl Window {
         let (scored, kept) = last_scoring(age);
         let (old, new) = points.split_at(kept.min(points.len()));
         let mut window = Self::new();
+        let mut rest = points;
         if scored > 0 {
-            // Nothing is scored before the last of the old ones, as if they had come one by one.
-            window.score_at = kept;
+            // All of them were scored when the last of them came.
+            window.values.extend(old.iter().map(|point| point.value));
+            window.errors.extend(old.iter().map(|point| point.error));
+            window.order = Order::of(&window.values);
+            window.score();
+            rest = new;
         }
-        for point in old.iter().chain(new) {
+        for point in rest {
             window.push(*point);
         }
         window
@@ -186,13 +207,13 @@ impl Window {
         });
         self.weights.clear();
         self.weights.extend(self.errors.iter().map(|error| self.weighing.weight(*error)));
-        self.sums.clear();
-        self.sums.push(0.0);
+        self.sums.resize(n + 1, 0.0);
         let mut sum = 0.0;
-        for (score, weight) in self.scores.iter_mut().zip(&self.weights) {
+        let of_each = self.scores.iter_mut().zip(&self.weights).zip(&mut self.sums[1..]);
+        for ((score, weight), place) in of_each {
             *score *= weight;
             sum += *score;
-            self.sums.push(sum);
+            *place = sum;
         }
         let r = CAUTION * by_differences(&self.scores);
         let squares = self.scores.iter().map(|score| score * score).sum::<f64>() / n as f64;
@@ -268,15 +289,16 @@ impl Window {
             }
             return squares;
         }
+        let rescaled = &RESCALED[n];
         for (i, square) in squares.iter_mut().enumerate() {
-            let m = DISTANCES[i];
-            let Some(split) = n.checked_sub(m).filter(|split| *split >= SHORTEST) else { break };
+            let Some(split) = n.checked_sub(DISTANCES[i]).filter(|split| *split >= SHORTEST) else {
+                break;
+            };
             let before = split.min(REACH);
             let middle = self.sums[split];
             let sum_before = middle - self.sums[split - before];
-            let difference = (end - middle) * before as f64 - sum_before * m as f64;
-            let rescaled = (REACH * (m + REACH)) as f64 / (before * (m + before)) as f64;
-            *square = difference * difference * self.factors[i] * rescaled;
+            let difference = (end - middle) * before as f64 - sum_before * COUNTS[i];
+            *square = difference * difference * self.factors[i] * rescaled[i];
         }
         squares
     }
