@@ -20,6 +20,7 @@ pub(crate) struct Imported {
     metrics: HashMap<String, usize>,
     names: Names,
     noted: HashSet<String>,
+    newest: Option<ImportNote>,
     /// How many runs each subject has.
     runs: Vec<u32>,
     /// For each subject the process whose results are being added.
@@ -45,6 +46,7 @@ impl Imported {
             metrics: HashMap::new(),
             names: Names::default(),
             noted: HashSet::new(),
+            newest: None,
             runs: Vec::new(),
             open: BTreeMap::new(),
         }
@@ -67,9 +69,14 @@ impl Imported {
 
     /// Tells the reader something about the file, once.
     pub(crate) fn note(&mut self, note: ImportNote) {
-        if self.noted.insert(format!("{note:?}")) {
-            self.record.notes.push(note.into());
+        // What is noted of every value is noted one after the other.
+        if self.newest.as_ref() == Some(&note) {
+            return;
         }
+        if self.noted.insert(format!("{note:?}")) {
+            self.record.notes.push(note.clone().into());
+        }
+        self.newest = Some(note);
     }
 
     /// Tells the reader what is known of such files, once.
@@ -148,10 +155,13 @@ impl Imported {
         if known.is_some_and(|known| !known.is_same_quantity(&metric)) {
             metric.name = format!("{} [{}]", metric.name, metric.quantity());
         }
-        *self.metrics.entry(metric.name.clone()).or_insert_with(|| {
-            self.record.metrics.push(metric);
-            self.record.metrics.len() - 1
-        })
+        if let Some(&at) = self.metrics.get(&metric.name) {
+            return at;
+        }
+        let at = self.record.metrics.len();
+        self.metrics.insert(metric.name.clone(), at);
+        self.record.metrics.push(metric);
+        at
     }
 
     /// Returns a metric of the benchmark `name`: with an empty `measure` the one that it is about,

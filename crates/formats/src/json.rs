@@ -20,17 +20,22 @@ pub(crate) fn read<T: DeserializeOwned>(file: &File) -> Result<T, ImportError> {
     read_text(file, file.text()?, 0)
 }
 
+/// Reads a file as [`read`] does, of a format whose files are large: an error is looked for only in what has one. Code
+/// for each document is there twice then.
+pub(crate) fn read_large<T: DeserializeOwned>(file: &File) -> Result<T, ImportError> {
+    let text = file.text()?;
+    let clean = with_null_for_words(text);
+    let parsed = serde_json::from_str(clean.as_deref().unwrap_or(text));
+    parsed.or_else(|_| read_text(file, text, 0))
+}
+
 /// Reads a part of a file as one JSON document; `lines_before` is how many lines stand before it.
 pub(crate) fn read_text<T: DeserializeOwned>(
     file: &File,
     text: &str,
     lines_before: usize,
 ) -> Result<T, ImportError> {
-    // A text with such words most likely has them as tokens, and reading it twice would take longer.
-    let has_words = |words: [&str; 2]| {
-        words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
-    };
-    let clean = has_words(["NaN", "Infinity"]).then(|| without_bare_tokens(text)).flatten();
+    let clean = with_null_for_words(text);
     let mut has_tokens = clean.is_some();
     let mut parsed = parse(clean.as_deref().unwrap_or(text));
     // `inf` is part of many words: only a text that is refused is looked through for it.
@@ -56,6 +61,15 @@ pub(crate) fn read_text<T: DeserializeOwned>(
         place: error.path().to_string(),
         problem,
     })
+}
+
+/// Puts `null` in place of tokens that are no JSON, in a text with such words: most likely it has them as tokens, and
+/// reading it twice would take longer.
+fn with_null_for_words(text: &str) -> Option<String> {
+    let mut words = ["NaN", "Infinity"].iter();
+    let has_words =
+        words.any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some());
+    has_words.then(|| without_bare_tokens(text)).flatten()
 }
 
 /// Always follows the path of an error: one way to read each document is half as much code as two.

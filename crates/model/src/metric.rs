@@ -33,16 +33,21 @@ impl Unit {
             other => Self::Named(other.to_owned()),
         }
     }
+
+    /// Returns its short name, which is empty for a plain number.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Second => "s",
+            Self::Byte => "B",
+            Self::Count => "",
+            Self::Named(name) => name,
+        }
+    }
 }
 
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Second => f.write_str("s"),
-            Self::Byte => f.write_str("B"),
-            Self::Count => Ok(()),
-            Self::Named(name) => f.write_str(name),
-        }
+        f.write_str(self.name())
     }
 }
 

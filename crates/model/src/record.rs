@@ -1,7 +1,5 @@
 //! Everything that one measurement produced.
 
-use std::collections::HashSet;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -210,18 +208,19 @@ impl Record {
     /// Returns the metrics that some of these runs have a value of, by rising index. A subject may have few of the
     /// metrics of a record.
     pub fn metrics_of<'a>(&self, runs: impl IntoIterator<Item = &'a Run>) -> Vec<usize> {
-        let mut found = HashSet::new();
+        let mut found = vec![false; self.metrics.len()];
         for run in runs {
             let of_process = run.values.iter().enumerate().filter(|(_, value)| value.is_some());
-            found.extend(of_process.map(|(at, _)| at));
             // What has a place among the values of the process is none of a benchmark.
             let of_benchmarks = run.parts.iter().map(|part| part.metric);
-            found.extend(of_benchmarks.filter(|&at| at >= run.values.len()));
+            let of_benchmarks = of_benchmarks.filter(|&at| at >= run.values.len());
+            for at in of_process.map(|(at, _)| at).chain(of_benchmarks) {
+                if let Some(found) = found.get_mut(at) {
+                    *found = true;
+                }
+            }
         }
-        let mut found: Vec<usize> =
-            found.into_iter().filter(|&at| at < self.metrics.len()).collect();
-        found.sort_unstable();
-        found
+        (0..found.len()).filter(|&at| found[at]).collect()
     }
 }
 

@@ -18,23 +18,26 @@ pub fn points(record: &Record) -> Vec<NewPoint> {
     let mut points = Vec::new();
     for subject in 0..record.subjects.len() {
         let main: HashSet<usize> = record.about(subject).into_iter().collect();
-        for index in record.metrics_of(record.measured(subject)) {
+        let measured: Vec<&Run> = record.measured(subject).collect();
+        let parameters = parameters(record, subject);
+        for index in record.metrics_of(measured.iter().copied()) {
             let metric = &record.metrics[index];
             // What was cut off took longer than its timeout, which the median needs to know and no more, as long as
             // it is less than half. What else was counted until then says nothing.
-            let is_used = |run: &&Run| !run.is_censored() || metric.name == metric::WALL_TIME;
-            let runs: Vec<&Run> = record.measured(subject).filter(is_used).collect();
-            if 2 * runs.iter().filter(|run| run.is_censored()).count() >= runs.len() {
+            let is_used = |run: &&&Run| !run.is_censored() || metric.name == metric::WALL_TIME;
+            let runs = measured.iter().filter(is_used);
+            let censored = runs.clone().filter(|run| run.is_censored()).count();
+            if 2 * censored >= runs.clone().count() {
                 continue;
             }
-            let values: Vec<f64> = runs.iter().filter_map(|run| run.value(index)).collect();
+            let values: Vec<f64> = runs.filter_map(|run| run.value(index)).collect();
             let Ok(sample) = Sample::new(values) else { continue };
             points.push(NewPoint {
                 benchmark: benchmark(record, subject, metric),
                 metric: name(metric),
                 unit: metric.unit.clone(),
                 direction: metric.direction,
-                parameters: parameters(record, subject),
+                parameters: parameters.clone(),
                 main: main.contains(&index),
                 exact: metric.exact,
                 value: median(&sample),

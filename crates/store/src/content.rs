@@ -24,7 +24,7 @@ pub fn content(record: &Record, commit: Option<&Commit>, branch: &str) -> String
     }
     for metric in &record.metrics {
         hash.part(metric.name.as_bytes());
-        hash.part(metric.unit.to_string().as_bytes());
+        hash.part(metric.unit.name().as_bytes());
     }
     for subject in &record.subjects {
         hash.part(subject.name.as_bytes());

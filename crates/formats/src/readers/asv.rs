@@ -54,12 +54,25 @@ struct Document {
 
 /// What is known of one benchmark in one file, one entry per combination of parameters.
 #[derive(Default)]
-struct Outcome {
-    results: Vec<Value>,
+struct Outcome<'a> {
+    results: &'a [Value],
     parameters: Vec<Vec<String>>,
-    samples: Vec<Value>,
-    /// Names of figures and their values.
-    figures: Vec<(&'static str, Vec<Value>)>,
+    samples: Vec<Vec<f64>>,
+    /// If they are read.
+    figures: Option<Vec<Figure>>,
+}
+
+/// The name of a figure and its values.
+type Figure = (&'static str, Vec<Option<f64>>);
+
+/// What is read of ASV's results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Detail {
+    /// Values, samples, and what ASV computed of them.
+    #[default]
+    All,
+    /// Values and samples alone.
+    Values,
 }
 
 fn read(files: &[File]) -> Result<Imported, ImportError> {
@@ -97,7 +110,7 @@ fn read(files: &[File]) -> Result<Imported, ImportError> {
             ("python", &document.python.0),
         ]);
         let subject = imported.another(&name, Vec::new(), parameters);
-        let parts = import_all(&mut imported, file, document, subject, &units)?;
+        let parts = import_all(&mut imported, file, document, subject, &units, Detail::All)?;
         imported.parts(subject, parts);
     }
     Ok(imported)
@@ -119,6 +132,7 @@ pub struct AsvFolder {
     units: Map<String, Value>,
     /// What is known of each machine, by the folder that it has.
     machines: BTreeMap<Option<String>, Map<String, Value>>,
+    detail: Detail,
 }
 
 impl AsvFolder {
@@ -151,13 +165,19 @@ impl AsvFolder {
         Ok(folder)
     }
 
+    /// Leaves what ASV computed of the values, for whoever keeps the values alone: it is most of a file.
+    #[must_use]
+    pub fn values_alone(self) -> Self {
+        Self { detail: Detail::Values, ..self }
+    }
+
     /// Reads a file of results; `None` if everything failed at its commit.
     ///
     /// # Errors
     ///
     /// If the file is not as ASV writes it.
     pub fn commit(&self, file: &File) -> Result<Option<AtCommit>, ImportError> {
-        let document: Document = json::read(file)?;
+        let document: Document = json::read_large(file)?;
         let mut imported = Imported::of("ASV");
         if let Some(machine) = self.machines.get(&file.folder().map(str::to_owned)) {
             facts(&mut imported, machine);
@@ -166,7 +186,7 @@ impl AsvFolder {
         // What ASV keeps is the date of the commit; when it was measured nobody knows.
         let parameters = parameters_of([("environment", environment(file, &document))]);
         let subject = imported.another("asv", Vec::new(), parameters);
-        let parts = import_all(&mut imported, file, &document, subject, &self.units)?;
+        let parts = import_all(&mut imported, file, &document, subject, &self.units, self.detail)?;
         // A commit of which everything failed has nothing to be kept.
         if parts.is_empty() {
             return Ok(None);
@@ -192,11 +212,12 @@ fn import_all(
     document: &Document,
     subject: usize,
     units: &Map<String, Value>,
+    detail: Detail,
 ) -> Result<Vec<Part>, ImportError> {
     let mut parts = Vec::new();
     for (benchmark, value) in &document.results {
         let place = format!("results.{benchmark}");
-        let outcome = outcome(file, &place, value, &document.result_columns)?;
+        let outcome = outcome(file, &place, value, &document.result_columns, detail)?;
         let described = units.get(benchmark);
         parts.extend(import(imported, file, &place, subject, benchmark, described, &outcome)?);
     }
@@ -226,25 +247,27 @@ fn facts(imported: &mut Imported, machine: &Map<String, Value>) {
 }
 
 /// Returns a list of what may be a single value, or nothing.
-fn list(value: Option<&Value>) -> Vec<Value> {
+fn list(value: Option<&Value>) -> &[Value] {
     match value {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::Array(values)) => values.clone(),
-        Some(other) => vec![other.clone()],
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(values)) => values,
+        Some(other) => std::slice::from_ref(other),
     }
 }
 
 /// Reads a result of either version.
-fn outcome(
+fn outcome<'a>(
     file: &File,
     place: &str,
-    value: &Value,
+    value: &'a Value,
     columns: &[String],
-) -> Result<Outcome, ImportError> {
-    let mut outcome = Outcome::default();
+    detail: Detail,
+) -> Result<Outcome<'a>, ImportError> {
+    let figures = Some(Vec::new()).filter(|_| detail == Detail::All);
+    let mut outcome = Outcome { figures, ..Outcome::default() };
     match value {
         Value::Null => {}
-        Value::Number(_) => outcome.results = vec![value.clone()],
+        Value::Number(_) => outcome.results = std::slice::from_ref(value),
         Value::Array(row) => {
             let column = |name: &str| {
                 let at = columns.iter().position(|column| column == name)?;
@@ -257,8 +280,10 @@ fn outcome(
             outcome.parameters = parameters(file, place, column("params"))?;
             // A benchmark without parameters may have its samples without a list of combinations.
             outcome.samples = samples(column("samples"), outcome.parameters.is_empty());
-            for (name, figure) in FIGURES {
-                outcome.figures.push((figure, list(column(name))));
+            if let Some(figures) = &mut outcome.figures {
+                figures.extend(FIGURES.map(|(name, figure)| {
+                    (figure, list(column(name)).iter().map(Value::as_f64).collect())
+                }));
             }
         }
         Value::Object(fields) => {
@@ -267,17 +292,19 @@ fn outcome(
             outcome.parameters = parameters(file, place, field("params"))?;
             outcome.samples = samples(field("samples"), outcome.parameters.is_empty());
             let stats = list(field("stats"));
-            let of = |get: &dyn Fn(&Value) -> Option<Value>| {
-                stats.iter().map(|one| get(one).unwrap_or(Value::Null)).collect::<Vec<_>>()
+            let of = |get: &dyn Fn(&'a Value) -> Option<&'a Value>| {
+                stats.iter().map(|one| get(one)?.as_f64()).collect::<Vec<_>>()
             };
-            for (name, figure) in FIGURES {
-                let old = name.strip_prefix("stats_").unwrap_or(name);
-                let values = match old {
-                    "ci_99_a" => of(&|one| one.get("ci_99")?.get(0).cloned()),
-                    "ci_99_b" => of(&|one| one.get("ci_99")?.get(1).cloned()),
-                    other => of(&|one| one.get(other).cloned()),
-                };
-                outcome.figures.push((figure, values));
+            if let Some(figures) = &mut outcome.figures {
+                figures.extend(FIGURES.map(|(name, figure)| {
+                    let old = name.strip_prefix("stats_").unwrap_or(name);
+                    let values = match old {
+                        "ci_99_a" => of(&|one| one.get("ci_99")?.get(0)),
+                        "ci_99_b" => of(&|one| one.get("ci_99")?.get(1)),
+                        other => of(&|one| one.get(other)),
+                    };
+                    (figure, values)
+                }));
             }
         }
         other => {
@@ -297,10 +324,13 @@ const FIGURES: [(&str, &str); 6] = [
     ("stats_number", "iterations"),
 ];
 
-fn samples(value: Option<&Value>, is_one: bool) -> Vec<Value> {
+fn samples(value: Option<&Value>, is_one: bool) -> Vec<Vec<f64>> {
     let samples = list(value);
-    let is_flat = is_one && samples.iter().any(Value::is_number);
-    if is_flat { vec![Value::Array(samples)] } else { samples }
+    let numbers = |values: &[Value]| values.iter().filter_map(Value::as_f64).collect();
+    if is_one && samples.iter().any(Value::is_number) {
+        return vec![numbers(samples)];
+    }
+    samples.iter().map(|one| numbers(one.as_array().map_or(&[], Vec::as_slice))).collect()
 }
 
 fn parameters(
@@ -328,7 +358,7 @@ fn import(
     subject: usize,
     benchmark: &str,
     described: Option<&Value>,
-    outcome: &Outcome,
+    outcome: &Outcome<'_>,
 ) -> Result<Vec<Part>, ImportError> {
     let lengths = outcome.parameters.iter().map(|values| values.len() as u64);
     let combinations = lengths.fold(1_u64, u64::saturating_mul);
@@ -357,30 +387,26 @@ fn import(
                 return Err(ImportError::at_field(file, &place, "a number", &found));
             }
         };
-        let samples: Vec<f64> = outcome
-            .samples
-            .get(index)
-            .and_then(Value::as_array)
-            .map(|samples| samples.iter().filter_map(Value::as_f64).map(|v| v * factor).collect())
-            .unwrap_or_default();
+        let samples = outcome.samples.get(index).map_or(&[][..], Vec::as_slice);
+        let samples: Vec<f64> = samples.iter().map(|value| value * factor).collect();
         if value.is_none() && samples.is_empty() {
             continue;
         }
         let metric = imported.benchmark(&name, "", unit.clone(), Direction::Lower);
-        let figures: Vec<(&str, Option<f64>)> = outcome
-            .figures
-            .iter()
-            .map(|(figure, values)| {
-                let factor = if ["samples", "iterations"].contains(figure) { 1.0 } else { factor };
-                let value = values.get(index).and_then(Value::as_f64);
-                (*figure, value.map(|value| value * factor))
-            })
-            .collect();
-        let has_interval = figures.iter().any(|(name, value)| *name == "low" && value.is_some());
         let value = value.map(|value| value * factor);
-        let median = ("median", value.filter(|_| kind == Kind::Time));
-        let confidence = [("confidence", has_interval.then_some(0.99))];
-        imported.summary(subject, metric, [median].into_iter().chain(figures).chain(confidence));
+        if let Some(figures) = &outcome.figures {
+            let median = ("median", value.filter(|_| kind == Kind::Time));
+            let of_place = figures.iter().map(|(figure, values)| {
+                let factor = if ["samples", "iterations"].contains(figure) { 1.0 } else { factor };
+                let value = values.get(index).copied().flatten();
+                (*figure, value.map(|value| value * factor))
+            });
+            let has_interval =
+                of_place.clone().any(|(name, value)| name == "low" && value.is_some());
+            let confidence = [("confidence", has_interval.then_some(0.99))];
+            let all = [median].into_iter().chain(of_place).chain(confidence);
+            imported.summary(subject, metric, all);
+        }
         if let Some(part) = part(metric, samples) {
             imported.known(ImportFact::AsvSamples);
             parts.push(part);

@@ -1,6 +1,6 @@
 //! A new entry: its row, its document, its series where they are new, and its points.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::Write as _;
 
 use becalm_model::Direction;
@@ -28,16 +28,17 @@ pub(super) fn add(
     database: &mut dyn Database,
     entry: &NewEntry,
     document: Option<Vec<u8>>,
+    known: &mut KnownSeries,
 ) -> Result<Added, StoreError> {
-    let known = database
+    let there = database
         .query("SELECT id FROM entries WHERE content = $1", &[entry.content.clone().into()])?;
-    if let Some(id) = known.first().and_then(|row| row.int(0)) {
+    if let Some(id) = there.first().and_then(|row| row.int(0)) {
         return Ok(Added::Known(EntryId(id)));
     }
     let split = grouping::split(database)?;
     let fingerprint = fingerprint(&entry.facts, &split);
     let at = entry.commit.as_ref().and_then(|commit| commit.time).unwrap_or(entry.measured);
-    let series = series(database, entry, &fingerprint)?;
+    let series = series(database, entry, &fingerprint, known)?;
     let there = match entry.origin {
         Origin::Measurement => AtItsPlace::default(),
         Origin::History => at_its_place(database, entry, &fingerprint, at)?,
@@ -135,76 +136,149 @@ fn at_its_place(
     Ok(AtItsPlace { first, values })
 }
 
+/// Series that were looked up in one transaction, by all that makes them. The entries of a file have mostly the same
+/// ones, and looking thousands of them up takes longer than all else. Outside of a transaction others may change them.
+#[derive(Debug, Default)]
+pub(super) struct KnownSeries(HashMap<Vec<u8>, KnownOne>);
+
+#[derive(Debug, Clone, Copy)]
+struct KnownOne {
+    id: i64,
+    main: bool,
+    exact: bool,
+}
+
+/// Writes all that makes the series of a point into `name`.
+fn put_name(name: &mut Vec<u8>, point: &NewPoint, fingerprint: &str, branch: &str) {
+    name.clear();
+    let mut put = |text: &str| {
+        // With its length, so that no two lists of texts are the same.
+        name.extend(text.len().to_le_bytes());
+        name.extend(text.as_bytes());
+    };
+    let NewPoint { benchmark, metric, unit, direction, parameters, .. } = point;
+    for text in [benchmark, metric, unit.name(), direction.name(), fingerprint, branch] {
+        put(text);
+    }
+    match &parameters[..] {
+        [] => {}
+        [(parameter, value)] => {
+            put(parameter);
+            put(value);
+        }
+        several => {
+            let sorted: BTreeMap<_, _> =
+                several.iter().map(|(name, value)| (name, value)).collect();
+            for (parameter, value) in sorted {
+                put(parameter);
+                put(value);
+            }
+        }
+    }
+}
+
 /// Returns the number of the series of each point, and makes those that are not there yet.
 fn series(
     database: &mut dyn Database,
     entry: &NewEntry,
     fingerprint: &str,
+    known: &mut KnownSeries,
 ) -> Result<Vec<i64>, StoreError> {
-    let parameters: Vec<String> = entry.points.iter().map(parameters).collect();
-    let keys: Vec<String> = entry
-        .points
-        .iter()
-        .zip(&parameters)
-        .map(|(point, parameters)| {
-            series_key(&[
-                &point.benchmark,
-                &point.metric,
-                &point.unit.to_string(),
-                point.direction.name(),
-                parameters,
-                fingerprint,
-                &entry.branch,
-            ])
-        })
-        .collect();
-    let among = database.texts_of(1);
-    let rows = database.query(
-        &format!("SELECT key, id, main, exact FROM series WHERE key IN {among}"),
-        &[serde_json::json!(keys).to_string().into()],
-    )?;
-    let known = super::all(database, "series", &rows, |row| {
-        Some((row.text(0)?.to_owned(), (row.int(1)?, row.flag(2)?, row.flag(3)?)))
-    })?;
-    let mut known: HashMap<String, (i64, bool, bool)> = known.into_iter().collect();
-    let mut ids = Vec::with_capacity(keys.len());
-    for ((point, key), parameters) in entry.points.iter().zip(keys).zip(parameters) {
-        let id = if let Some(&(id, main, exact)) = known.get(&key) {
-            if (main, exact) != (point.main, point.exact) {
-                database.execute(
-                    "UPDATE series SET main = $1, exact = $2 WHERE id = $3",
-                    &[point.main.into(), point.exact.into(), id.into()],
-                )?;
-            }
-            id
-        } else {
-            let rows = database.query(
-                    "INSERT INTO series (key, benchmark, metric, unit, higher, parameters, fingerprint, branch, \
-                     main, exact) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
-                    &[
-                        key.clone().into(),
-                        point.benchmark.clone().into(),
-                        point.metric.clone().into(),
-                        point.unit.to_string().into(),
-                        (point.direction == Direction::Higher).into(),
-                        parameters.into(),
-                        fingerprint.to_owned().into(),
-                        entry.branch.clone().into(),
-                        point.main.into(),
-                        point.exact.into(),
-                    ],
-                )?;
-            let id = rows.first().and_then(|row| row.int(0));
-            id.ok_or_else(|| damaged(database, "series"))?
-        };
-        known.insert(key, (id, point.main, point.exact));
-        ids.push(id);
+    let mut name = Vec::new();
+    let mut new: Vec<(Vec<u8>, &NewPoint)> = Vec::new();
+    for point in &entry.points {
+        put_name(&mut name, point, fingerprint, &entry.branch);
+        if !known.0.contains_key(&name) {
+            new.push((name.clone(), point));
+        }
+    }
+    if !new.is_empty() {
+        look_up(database, entry, fingerprint, new, known)?;
+    }
+    let mut ids = Vec::with_capacity(entry.points.len());
+    for point in &entry.points {
+        put_name(&mut name, point, fingerprint, &entry.branch);
+        let one = known.0.get_mut(&name).expect("it was looked up");
+        if (one.main, one.exact) != (point.main, point.exact) {
+            database.execute(
+                "UPDATE series SET main = $1, exact = $2 WHERE id = $3",
+                &[point.main.into(), point.exact.into(), one.id.into()],
+            )?;
+            (one.main, one.exact) = (point.main, point.exact);
+        }
+        ids.push(one.id);
     }
     Ok(ids)
 }
 
+/// Looks the series of points up, each with all that makes it, and makes those that are not there yet.
+fn look_up(
+    database: &mut dyn Database,
+    entry: &NewEntry,
+    fingerprint: &str,
+    new: Vec<(Vec<u8>, &NewPoint)>,
+    known: &mut KnownSeries,
+) -> Result<(), StoreError> {
+    let keys: Vec<(String, String)> = new
+        .iter()
+        .map(|(_, point)| {
+            let parameters = parameters(point);
+            let key = series_key(&[
+                &point.benchmark,
+                &point.metric,
+                &point.unit.to_string(),
+                point.direction.name(),
+                &parameters,
+                fingerprint,
+                &entry.branch,
+            ]);
+            (key, parameters)
+        })
+        .collect();
+    let among = database.texts_of(1);
+    let texts: Vec<&str> = keys.iter().map(|(key, _)| key.as_str()).collect();
+    let rows = database.query(
+        &format!("SELECT key, id, main, exact FROM series WHERE key IN {among}"),
+        &[serde_json::json!(texts).to_string().into()],
+    )?;
+    let there = super::all(database, "series", &rows, |row| {
+        let one = KnownOne { id: row.int(1)?, main: row.flag(2)?, exact: row.flag(3)? };
+        Some((row.text(0)?.to_owned(), one))
+    })?;
+    let mut there: HashMap<String, KnownOne> = there.into_iter().collect();
+    for ((name, point), (key, parameters)) in new.into_iter().zip(keys) {
+        let one = if let Some(one) = there.get(&key) {
+            *one
+        } else {
+            let rows = database.query(
+                "INSERT INTO series (key, benchmark, metric, unit, higher, parameters, fingerprint, branch, \
+                 main, exact) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
+                &[
+                    key.clone().into(),
+                    point.benchmark.clone().into(),
+                    point.metric.clone().into(),
+                    point.unit.to_string().into(),
+                    (point.direction == Direction::Higher).into(),
+                    parameters.into(),
+                    fingerprint.to_owned().into(),
+                    entry.branch.clone().into(),
+                    point.main.into(),
+                    point.exact.into(),
+                ],
+            )?;
+            let id = rows.first().and_then(|row| row.int(0));
+            let id = id.ok_or_else(|| damaged(database, "series"))?;
+            let one = KnownOne { id, main: point.main, exact: point.exact };
+            there.insert(key, one);
+            one
+        };
+        known.0.insert(name, one);
+    }
+    Ok(())
+}
+
 /// Returns parameters as they are kept: a JSON object, whose names are sorted.
 fn parameters(point: &NewPoint) -> String {
-    let sorted: std::collections::BTreeMap<_, _> = point.parameters.iter().cloned().collect();
+    let sorted: BTreeMap<_, _> = point.parameters.iter().cloned().collect();
     serde_json::json!(sorted).to_string()
 }

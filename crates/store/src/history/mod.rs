@@ -12,6 +12,7 @@ use becalm_model::history::{
     Entry, EntryId, Point, Pruned, Review, Series, SeriesId, StoredChange,
 };
 
+use self::adding::KnownSeries;
 use crate::database::{Database, Purpose, READABLE, check_version, migrate, within};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
@@ -63,16 +64,19 @@ impl Store {
     /// Adds an entry with its points and its document, or says which entry already is this one.
     pub fn add(&mut self, entry: &NewEntry) -> Result<Added, StoreError> {
         let document = entry.document.as_deref().map(adding::compressed);
-        self.writing(|database| adding::add(database, entry, document))
+        let mut known = KnownSeries::default();
+        self.writing(|database| adding::add(database, entry, document, &mut known))
     }
 
     /// Adds several entries in one transaction: all of them, or none.
     pub fn add_all(&mut self, entries: &[NewEntry]) -> Result<Vec<Added>, StoreError> {
         let documents: Vec<Option<Vec<u8>>> =
             entries.iter().map(|entry| entry.document.as_deref().map(adding::compressed)).collect();
+        let mut known = KnownSeries::default();
         self.writing(|database| {
             let all = entries.iter().zip(documents);
-            all.map(|(entry, document)| adding::add(database, entry, document)).collect()
+            all.map(|(entry, document)| adding::add(database, entry, document, &mut known))
+                .collect()
         })
     }
 

@@ -127,6 +127,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                         LARGE >> 20
                     ));
                 }
+                let is_kept = adding.needed(records) == Records::Kept;
+                let folder = if is_kept { folder } else { folder.values_alone() };
                 for one in folder {
                     adding.take(&name, &one?, records)?;
                 }
@@ -162,7 +164,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 const LARGE: u64 = 64 << 20;
 
 /// Values that are added in one transaction, about.
-const TOGETHER: usize = 50_000;
+const TOGETHER: usize = 200_000;
 
 /// The results of a file or folder.
 enum Results {
@@ -253,10 +255,16 @@ struct Done {
 }
 
 impl Adding<'_> {
+    /// Says whether whole records are needed here, if they are to be kept or not: a server makes the values itself.
+    fn needed(&self, records: Records) -> Records {
+        match self.into {
+            Destination::Dashboard(_) => Records::Kept,
+            Destination::Store(_) => records,
+        }
+    }
+
     fn take(&mut self, name: &str, one: &AtCommit, records: Records) -> Result<(), CommandError> {
-        // A server makes the values of the record itself.
-        let needed =
-            if matches!(self.into, Destination::Dashboard(_)) { Records::Kept } else { records };
+        let needed = self.needed(records);
         let entry = self.home.entry_with(one, self.terms, &self.settings.branch, needed);
         let cut_off = cut_off(&one.record);
         for cut_off in &cut_off {

@@ -39,6 +39,11 @@ impl AsvResults {
 }
 
 impl AsvResults {
+    /// Leaves what ASV computed of the values.
+    pub(super) fn values_alone(self) -> Self {
+        Self { folder: self.folder.values_alone(), ..self }
+    }
+
     /// Returns how many files there are.
     pub(super) fn len(&self) -> usize {
         self.files.len()
