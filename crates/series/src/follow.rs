@@ -17,6 +17,7 @@ use becalm_stats::changes::{
 use becalm_store::{DetectorState, Found, Moved, Snapshot, Store, StoreError};
 
 use crate::detector_state::Left;
+use crate::parallel;
 
 /// When a change of level is one.
 #[derive(Debug, Clone, Default)]
@@ -99,6 +100,11 @@ impl Followed {
         self.states.iter().find(|state| state.parts().contains(&change))
     }
 
+    /// Returns the state that the series is in now, if its level does not stay.
+    pub fn current_state(&self) -> Option<&State> {
+        self.states.last().filter(|state| state.is_current(self.points.len()))
+    }
+
     /// Returns the state in which the series is unstable now: it moved not long ago, and nowhere else since.
     pub fn unstable(&self) -> Option<&State> {
         let is_confirmed =
@@ -149,11 +155,33 @@ pub fn follow_in(
     terms: &ChangeTerms,
     now: f64,
 ) -> (Vec<Followed>, Vec<Found>) {
-    let Snapshot { points, changes: known, reviews, detectors: states, .. } = snapshot;
-    let mut followed = Vec::with_capacity(series.len());
-    let mut news = Vec::new();
-    let all = series.into_iter().zip(points).zip(known).zip(reviews).zip(states);
-    for ((((series, mut points), known), reviews), state) in all {
+    let Snapshot { points, changes, reviews, detectors, .. } = snapshot;
+    let all = series.into_iter().zip(points).zip(changes).zip(reviews).zip(detectors);
+    let all = all.map(|((((series, points), known), reviews), state)| Seen {
+        series,
+        points,
+        known,
+        reviews,
+        state,
+    });
+    let (followed, news): (Vec<_>, Vec<_>) =
+        parallel::each(all.collect(), |one: Seen| one.follow(terms, now)).into_iter().unzip();
+    (followed, news.into_iter().flatten().collect())
+}
+
+/// What a history has of one series.
+struct Seen {
+    series: Series,
+    points: Vec<Point>,
+    known: Vec<StoredChange>,
+    reviews: Vec<(EntryId, Review)>,
+    state: Option<DetectorState>,
+}
+
+impl Seen {
+    /// Finds its changes, and says what is to be kept where that is not there yet.
+    fn follow(self, terms: &ChangeTerms, now: f64) -> (Followed, Option<Found>) {
+        let Self { series, mut points, known, reviews, state } = self;
         let count = points.len();
         points.retain(|point| !terms.left_out.contains(&point.entry));
         // Where the detector stands is of the points that there were.
@@ -167,15 +195,14 @@ pub fn follow_in(
         let decided = reviews.into_iter().filter(|(at, _)| !is_at_change(*at) && !is_moved(*at));
         let decided = decided.collect();
         let same = changes.iter().map(|(_, change)| change).eq(&known);
-        if !same || state.as_ref() != Some(&left) {
+        let news = (!same || state.as_ref() != Some(&left)).then(|| {
             let changes = changes.iter().map(|(_, change)| change.clone()).collect();
             let detector = Some(left).filter(|_| is_whole);
-            news.push(Found { series: series.id, changes, moved, detector });
-        }
+            Found { series: series.id, changes, moved, detector }
+        });
         let Changes { spreads, states, .. } = found;
-        followed.push(Followed { series, points, changes, spreads, states, decided });
+        (Followed { series, points, changes, spreads, states, decided }, news)
     }
-    (followed, news)
 }
 
 /// Finds the changes of one series, from where the detector stopped if it left something.

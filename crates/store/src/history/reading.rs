@@ -190,7 +190,14 @@ pub(super) fn points(
         ),
         ids.iter().copied(),
     )?;
-    let mut of_series: Vec<Vec<Point>> = ids.iter().map(|_| Vec::new()).collect();
+    // Counted first: lists that grow beside each other take twice the memory and most of the time.
+    let mut counts = vec![0; ids.len()];
+    for row in &rows {
+        let counted =
+            row.blob(3).and_then(|packed| pick(packed, &ids, |place, _| counts[place] += 1));
+        counted.ok_or_else(|| damaged(database, "points"))?;
+    }
+    let mut of_series: Vec<Vec<Point>> = counts.into_iter().map(Vec::with_capacity).collect();
     for row in &rows {
         let commit: Option<Arc<str>> = row.text(2).map(Arc::from);
         let mut read = || {
