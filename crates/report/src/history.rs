@@ -1,7 +1,8 @@
 //! The output of `becalm history list` and the head of `becalm history show`.
 
-use becalm_model::counted;
-use becalm_model::history::{Entry, Point, Series, full_name, short_commit};
+use becalm_model::history::{Entry, full_name, short_commit};
+use becalm_model::wire::HistorySeriesDocument;
+use becalm_model::{Unit, counted};
 
 use crate::facts::pairs;
 use crate::moment::utc;
@@ -48,9 +49,10 @@ fn commit(entry: &Entry) -> String {
     if entry.dirty { format!("{short} + changes") } else { short.to_owned() }
 }
 
-/// Lists series in the order given, each with its last value.
-pub fn series_text(series: &[(Series, Vec<Point>)], style: &Style) -> String {
-    let mut table = Table::new([
+/// Lists series in the order given, each with its last value, and with its state if there is one of which the level does
+/// not stay.
+pub fn series_text(series: &[HistorySeriesDocument], style: &Style) -> String {
+    let titles = [
         ("series", Align::Right),
         ("benchmark", Align::Left),
         ("metric", Align::Left),
@@ -59,24 +61,24 @@ pub fn series_text(series: &[(Series, Vec<Point>)], style: &Style) -> String {
         ("points", Align::Right),
         ("last value", Align::Right),
         ("last time", Align::Left),
-    ]);
-    for (one, points) in series {
-        let key = &one.key;
-        let parameters = key.parameters.iter().map(|(name, value)| (name, value));
-        let name = full_name(&key.benchmark, parameters);
-        let last = points.last();
-        let value = last.map_or("-".to_owned(), |point| {
-            Scale::of(&key.unit, [point.value], style.unicode).with_unit(point.value)
+        ("state", Align::Left),
+    ];
+    let is_unsettled = series.iter().any(|one| one.state.is_some());
+    let mut table = Table::new(titles.into_iter().take(if is_unsettled { 9 } else { 8 }));
+    for one in series {
+        let value = one.value.map_or("-".to_owned(), |value| {
+            Scale::of(&Unit::from_name(&one.unit), [value], style.unicode).with_unit(value)
         });
         table.push([
-            one.id.0.to_string().into(),
-            name.into(),
-            key.metric.as_str().into(),
-            key.branch.as_str().into(),
-            key.fingerprint.get(..6).unwrap_or_default().into(),
-            points.len().to_string().into(),
+            one.series.to_string().into(),
+            full_name(&one.benchmark, &one.parameters).into(),
+            one.metric.as_str().into(),
+            one.branch.as_str().into(),
+            one.fingerprint.get(..6).unwrap_or_default().into(),
+            one.points.to_string().into(),
             value.into(),
-            last.map_or("-".to_owned(), |point| utc(point.at)).into(),
+            one.last.map_or("-".to_owned(), utc).into(),
+            one.state.as_deref().unwrap_or_default().into(),
         ]);
     }
     let mut page = Page::new(style);
@@ -84,7 +86,7 @@ pub fn series_text(series: &[(Series, Vec<Point>)], style: &Style) -> String {
     let n = series.len();
     page.say(&format!(
         "{n} series, {}.",
-        count(series.iter().map(|one| one.1.len()).sum(), "point")
+        count(series.iter().map(|one| one.points).sum(), "point")
     ));
     page.finish()
 }
@@ -130,4 +132,19 @@ pub fn entry_text(
     facts(&format!("Machine {}: facts that split series", entry.fingerprint), split);
     facts("Facts that are only reported", told);
     page.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_series_has_states_if_a_level_does_not_stay() {
+        let one = HistorySeriesDocument { benchmark: "sort".into(), ..Default::default() };
+        let unstable = HistorySeriesDocument { state: Some("unstable".into()), ..one.clone() };
+        let text = series_text(std::slice::from_ref(&one), &Style::PLAIN);
+        assert!(!text.contains("state"), "{text}");
+        let text = series_text(&[one, unstable], &Style::PLAIN);
+        assert!(text.contains("state") && text.contains("unstable"), "{text}");
+    }
 }

@@ -288,6 +288,10 @@ fn what_was_confirmed_stays_when_its_series_turns_unstable() {
     assert_eq!((&state["commit"], &state["changes"][0]), (&"c060".into(), &id.into()), "{after}");
     let text = env.run(["changes"]).exits_with(0).stdout;
     assert!(text.contains("unstable  c060") && !text.contains("regression"), "{text}");
+    let listed = env.run(["history", "list", "--series"]).exits_with(0).stdout;
+    assert!(listed.contains("unstable"), "{listed}");
+    let listed = json(&env.run(["history", "list", "--series", "--json"]).exits_with(0).stdout);
+    assert_eq!(listed["series"][0]["state"], "unstable", "{listed}");
 }
 
 #[test]

@@ -80,6 +80,9 @@ pub struct HistorySeriesDocument {
     pub last: Option<f64>,
     /// The last value, in the unit.
     pub value: Option<f64>,
+    /// `unstable` or `trend` if its level does not stay now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
 }
 
 impl HistoryDocument {
@@ -89,10 +92,8 @@ impl HistoryDocument {
         Self { schema: HISTORY_SCHEMA.to_owned(), split, entries, ..Self::default() }
     }
 
-    /// Makes a document of series with their points.
-    pub fn of_series(split: Vec<String>, series: &[(Series, Vec<Point>)]) -> Self {
-        let series =
-            series.iter().map(|(one, points)| HistorySeriesDocument::of(one, points)).collect();
+    /// Makes a document of series.
+    pub fn of_series(split: Vec<String>, series: Vec<HistorySeriesDocument>) -> Self {
         Self { schema: HISTORY_SCHEMA.to_owned(), split, series, ..Self::default() }
     }
 
@@ -122,7 +123,7 @@ impl HistoryEntryDocument {
 }
 
 impl HistorySeriesDocument {
-    /// Makes a document of a series with its points.
+    /// Makes a document of a series with its points, of whose state nothing is known.
     pub fn of(series: &Series, points: &[Point]) -> Self {
         let key = &series.key;
         Self {
@@ -139,6 +140,7 @@ impl HistorySeriesDocument {
             first: points.first().map(|point| point.at),
             last: points.last().map(|point| point.at),
             value: points.last().map(|point| point.value),
+            state: None,
         }
     }
 }

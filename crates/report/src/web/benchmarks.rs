@@ -81,6 +81,11 @@ fn row(one: &WebBenchmarkDocument, links: &Links<'_>) -> Vec<String> {
         let pending = if change.state == "pending" { ", pending" } else { "" };
         format!("<span class=\"{class}\">{sign} {word} {estimate}</span>{pending}")
     });
+    let change = match &series.state {
+        None => change,
+        Some(state) if change.is_empty() => format!("<strong>{}</strong>", name(state)),
+        Some(state) => format!("<strong>{}</strong>; {change}", name(state)),
+    };
     let branch = if series.branch.is_empty() { "unknown".to_owned() } else { name(&series.branch) };
     vec![
         format!("<a href=\"{to}\">{}</a>", name(&full_name(&series.benchmark, &series.parameters))),

@@ -295,7 +295,7 @@ fn suites(text: &str) -> WebSuitesDocument {
 /// Every page in which all texts are this one.
 fn every_page(text: &str) -> Vec<(&'static str, String)> {
     let benchmark = WebBenchmarkDocument {
-        series: one_series(text),
+        series: HistorySeriesDocument { state: Some(text.to_owned()), ..one_series(text) },
         machine: machine(text),
         trend: vec![1.0, 2.0],
         last_change: Some(change(text, "open").change),

@@ -46,7 +46,10 @@ pub(crate) fn benchmarks(
         }
     }
     let benchmarks = shown.iter().zip(&points).map(|(series, points)| WebBenchmarkDocument {
-        series: HistorySeriesDocument::of(series, points),
+        series: HistorySeriesDocument {
+            state: found.state_of(series.id),
+            ..HistorySeriesDocument::of(series, points)
+        },
         machine: found.machine(&series.key.fingerprint),
         trend: points.iter().map(|point| point.value).collect(),
         last_change: last.get(&series.id.0).map(|change| (*change).clone()),

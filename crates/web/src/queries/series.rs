@@ -7,7 +7,7 @@ use becalm_model::wire::{
     HistorySeriesDocument, WEB_SERIES_SCHEMA, WebLevelDocument, WebPointDocument,
     WebSeriesDocument, WebWholeDocument,
 };
-use becalm_series::{EntryFilter, Followed, Store, StoreError, state_in_history};
+use becalm_series::{EntryFilter, Followed, Store, StoreError, state_in_history, state_word};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_interval::median_interval;
@@ -57,7 +57,10 @@ pub(crate) fn series(
     let points = followed.points[shown.clone()].iter().zip(shown.clone());
     Ok(Some(WebSeriesDocument {
         schema: WEB_SERIES_SCHEMA.to_owned(),
-        series: HistorySeriesDocument::of(&followed.series, &followed.points),
+        series: HistorySeriesDocument {
+            state: followed.current_state().map(|state| state_word(state.kind).to_owned()),
+            ..HistorySeriesDocument::of(&followed.series, &followed.points)
+        },
         machine: found.machine(&followed.series.key.fingerprint),
         by: match by {
             By::Order => "order",

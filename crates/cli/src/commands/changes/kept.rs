@@ -1,7 +1,5 @@
 //! The changes of the series of a history.
 
-use std::collections::{BTreeSet, HashSet};
-
 use becalm_model::history::{ChangeState, Decision, StoredChange};
 use becalm_model::wire::{
     ChangePointDocument, SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument,
@@ -60,14 +58,9 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     }
     warn_of_margins(&mut store, &settings, ui)?;
     let home = Home::look()?;
-    let branches: BTreeSet<String> = series.iter().map(|one| one.key.branch.clone()).collect();
-    let mut left_out = HashSet::new();
-    for branch in branches {
-        let (more, note) = home.left_out(&mut store, &branch, &args.counted)?;
-        left_out.extend(more);
-        if let Some(note) = note {
-            ui.say((WORDS.note)(&note));
-        }
+    let (left_out, notes) = home.left_out_of(&mut store, &series, &args.counted)?;
+    for note in &notes {
+        ui.say((WORDS.note)(note));
     }
     let terms = ChangeTerms {
         left_out,

@@ -1,8 +1,8 @@
 //! The repository around becalm, and the entries of what was measured in it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
-use becalm_model::history::{AtCommit, Commit, EntryId};
+use becalm_model::history::{AtCommit, Commit, EntryId, Series};
 use becalm_model::{GateNote, Note};
 use becalm_series::{
     BranchCommits, Checkout, Counting, EntryFilter, EntryTerms, NewEntry, Place, Placed, Store,
@@ -38,7 +38,7 @@ pub(crate) struct Home {
 }
 
 /// Which entries of a branch count that usually do not, as flags.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct CountedFlags {
     /// Include entries of merged branches; by default, a merge counts by its first parent
     #[arg(long)]
@@ -127,6 +127,23 @@ impl Home {
         let note = GateNote::OffBranch { branch, lost, merged, changed }.into();
         let note = Some(note).filter(|_| !entries.is_empty());
         Ok((entries, note))
+    }
+
+    /// Returns the same for all branches of these series.
+    pub(crate) fn left_out_of(
+        &self,
+        store: &mut Store,
+        series: &[Series],
+        counted: &CountedFlags,
+    ) -> Result<(HashSet<EntryId>, Vec<Note>), CommandError> {
+        let branches: BTreeSet<&str> = series.iter().map(|one| one.key.branch.as_str()).collect();
+        let (mut left_out, mut notes) = (HashSet::new(), Vec::new());
+        for branch in branches {
+            let (more, note) = self.left_out(store, branch, counted)?;
+            left_out.extend(more);
+            notes.extend(note);
+        }
+        Ok((left_out, notes))
     }
 
     fn find(&self, name: &str) -> Option<Commit> {

@@ -3,12 +3,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use becalm_model::history::Entry;
-use becalm_model::wire::HistoryDocument;
+use becalm_model::wire::{HistoryDocument, HistorySeriesDocument};
 use becalm_report::{Style, entries_text, series_text};
-use becalm_series::{EntryFilter, Place, SeriesFilter, Store, fact};
+use becalm_series::{
+    ChangeTerms, EntryFilter, Place, SeriesFilter, Store, fact, follow_in, state_word,
+};
 use clap::builder::NonEmptyStringValueParser;
 
-use super::{Home, SeriesFlags, Settings, StoreFlags, moment};
+use super::{CountedFlags, Home, SeriesFlags, Settings, StoreFlags, moment, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -42,7 +44,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut store = args.store.open_for_reading(&settings)?;
     let style = ui.table_style();
     if args.series {
-        return list_series(args, &mut store, &style, ui);
+        return list_series(args, &settings, &mut store, &style, ui);
     }
     if args.chosen.benchmark.is_some() || args.chosen.metric.is_some() {
         return Err(CommandError::usage(
@@ -71,22 +73,32 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 
 fn list_series(
     args: &Args,
+    settings: &Settings,
     store: &mut Store,
     style: &Style,
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
     let series = store.series(&SeriesFilter::from(&args.chosen))?;
+    let (left_out, _) = Home::look()?.left_out_of(store, &series, &CountedFlags::default())?;
+    let configured = settings.changes.clone();
+    let terms = ChangeTerms { left_out, configured, ..ChangeTerms::default() };
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
-    let points = store.points(&ids)?;
-    let mut listed: Vec<_> = series.into_iter().zip(points).collect();
+    let snapshot = store.snapshot(&ids)?;
+    let of_all = series.iter().zip(&snapshot.points);
+    let mut listed: Vec<_> =
+        of_all.map(|(one, points)| HistorySeriesDocument::of(one, points)).collect();
+    let (followed, _) = follow_in(snapshot, series, &terms, now());
+    for (one, followed) in listed.iter_mut().zip(&followed) {
+        one.state = followed.current_state().map(|state| state_word(state.kind).to_owned());
+    }
     if let Some(since) = args.since {
-        listed.retain(|(_, points)| points.last().is_some_and(|point| point.at >= since));
+        listed.retain(|one| one.last.is_some_and(|last| last >= since));
     }
     if let Some(limit) = args.limit {
         listed.drain(..listed.len().saturating_sub(limit));
     }
     if args.json {
-        let document = HistoryDocument::of_series(store.split()?, &listed);
+        let document = HistoryDocument::of_series(store.split()?, listed);
         ui.print_json(&document)?;
     } else {
         ui.print(&series_text(&listed, style))?;

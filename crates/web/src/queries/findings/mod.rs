@@ -182,6 +182,14 @@ impl Findings {
         self.unsettled.iter().filter(of).cloned().collect()
     }
 
+    /// Returns the word for the level of a series, if that does not stay.
+    pub(crate) fn state_of(&self, series: SeriesId) -> Option<String> {
+        let is_it = |state: &&SeriesStateDocument| {
+            state.history.as_ref().is_some_and(|place| place.series == series.0)
+        };
+        self.unsettled.iter().find(is_it).map(|state| state.state.clone())
+    }
+
     /// Returns the branches with entries that do not count, or one of them.
     pub(crate) fn uncounted_of(&self, branch: Option<&str>) -> Vec<WebUncountedDocument> {
         let of = |(name, _): &(&String, &Uncounted)| branch.is_none_or(|branch| branch == *name);
