@@ -38,7 +38,8 @@ impl Pool {
         let mut next = [0, n];
         order.walk_all(split.values, |place, twice_below| {
             let side = usize::from(!is_first(place));
-            let at = [place.wrapping_sub(first.0), n + place.wrapping_sub(second.0)][side];
+            let at =
+                [place.wrapping_sub(first.0), place.wrapping_sub(second.0).wrapping_add(n)][side];
             scores[at] = split.weights[place] * table.of(twice_below);
             sorted[next[side]] = split.values[place];
             next[side] += 1;

@@ -129,7 +129,7 @@ mod tests {
     fn two_rare_values_of_four_are_as_unlikely_as_they_are() {
         // Four of 104, of which 2 in 100 are 1: two or more of them with a chance of 0.0024 and a little more.
         let rare: Vec<f64> = (0..104).map(|i| if i < 4 { 1.0 } else { 0.0 }).collect();
-        let w = signed_root(&rare, 4, 0.5);
+        let w = signed_root(&rare, 4, 0.5, f64::INFINITY);
         assert!((2.0..3.2).contains(&w), "{w}");
     }
 
