@@ -95,7 +95,7 @@ fn a_saved_load_is_read_wherever_results_are() {
     // Whether this machine was too busy is not what is tested here.
     document["fidelity"]["verdict"] = "valid".into();
     document["fidelity"]["reasons"] = Value::Array(Vec::new());
-    env.write("load.json", &document.to_string());
+    env.write("load.json", document.to_string());
     let shown = |arguments: &[&str]| {
         let output = env.run(arguments);
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {}", output.stderr);
@@ -104,7 +104,7 @@ fn a_saved_load_is_read_wherever_results_are() {
     assert!(shown(&["show", "load.json"]).contains("response_p90"));
     let mut later = document.clone();
     later["elapsed"] = (2.0 * document["elapsed"].as_f64().unwrap()).into();
-    env.write("later.json", &later.to_string());
+    env.write("later.json", later.to_string());
     let compared = shown(&["diff", "load.json", "later.json"]);
     assert!(compared.contains("throughput"), "{compared}");
     let sent = &document["counts"]["sent"];
@@ -124,7 +124,7 @@ fn a_saved_load_is_read_wherever_results_are() {
     document["fidelity"]["reasons"] = serde_json::json!([
         {"kind": "busy_pacer", "share": 0.9, "limit": 0.7, "text": "no CPU time"},
     ]);
-    env.write("invalid.json", &document.to_string());
+    env.write("invalid.json", document.to_string());
     let invalid = shown(&["show", "invalid.json"]);
     assert!(invalid.contains("had no CPU time to spare"), "{invalid}");
     let kept = env.run(["history", "add", "invalid.json"]);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use becalm_calibrate::decisions::Table;
 use becalm_stats::quantile::quantile;
 use becalm_stats::{Rng, Sample};
