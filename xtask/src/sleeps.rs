@@ -46,6 +46,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/testkit/src/wait.rs", 1),
             ("crates/web/src/server/connection.rs", 2),
             ("crates/web/src/server/mod.rs", 1),
+            ("xtask/src/bench/load/speed.rs", 1),
             ("xtask/src/ending.rs", 2),
             ("xtask/src/vm/guest.rs", 1),
         ],
@@ -66,7 +67,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/machine/examples/show.rs", 1),
             ("crates/runner/src/rounds/spawn/one_run.rs", 1),
             ("xtask/src/bench/disturber.rs", 2),
-            ("xtask/src/bench/load.rs", 2),
+            ("xtask/src/bench/load/mod.rs", 2),
             ("xtask/src/bench/probe.rs", 1),
             ("xtask/src/bench/trace.rs", 1),
             ("xtask/src/bench/warmup/neighbours.rs", 1),
@@ -77,7 +78,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         &[
             ("crates/session/src/ablate/hogs.rs", 2),
             ("crates/session/src/servers/runs.rs", 11),
-            ("crates/cli/tests/cli/servers.rs", 2),
+            ("crates/cli/tests/cli/servers.rs", 4),
             ("crates/cli/tests/cli/ablate.rs", 1),
             ("crates/cli/tests/cli/ci/posted.rs", 1),
             ("crates/cli/tests/cli/hooks.rs", 4),
@@ -99,6 +100,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         "lasts at least as long as it says, and more changes nothing: it is asserted as a lower bound, is past a \
          timeout, or is far more than the program beside it takes",
         &[
+            ("crates/cli/tests/cli/grpc.rs", 1),
             ("crates/cli/tests/cli/bisect.rs", 1),
             ("crates/cli/tests/cli/deciding.rs", 7),
             ("crates/cli/tests/cli/elsewhere/cuts.rs", 2),

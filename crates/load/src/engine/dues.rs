@@ -5,17 +5,8 @@
 //! clock: whenever a connection has nothing more to do, and when a timer wakes it. If it is busy beyond the next due time,
 //! no timer is needed.
 
-use std::io;
 use std::iter::{Enumerate, Peekable};
-use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use becalm_kernel::timer::FileTimer;
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
-
-use super::clock::Clock;
-use super::desk::Desk;
 use super::gaps::Handed;
 use super::pacer::Due;
 use crate::schedule::Schedule;
@@ -52,27 +43,4 @@ impl Dues {
     pub(super) fn handed(&self) -> &Handed {
         &self.handed
     }
-}
-
-/// Takes up the requests of a desk that keeps the time, until none comes any more.
-pub(super) async fn keep_time(
-    desk: &Rc<Desk>,
-    clock: Clock,
-    is_stopped: &AtomicBool,
-) -> io::Result<()> {
-    /// No wait is so long that somebody notices that it cannot be ended.
-    const AT_ONCE: u64 = 20_000_000;
-    // It is deprecated for the sake of types whose descriptor may change; the one of this timer does not.
-    #[expect(deprecated, reason = "its successor is unsafe")]
-    let timer = AsyncFd::with_interest(FileTimer::new()?, Interest::READABLE)?;
-    while let Some(due) = desk.take_up() {
-        if is_stopped.load(Ordering::Relaxed) {
-            desk.stop_taking();
-            break;
-        }
-        timer.get_ref().set_to(clock.monotonic(due.min(clock.now() + AT_ONCE)))?;
-        // Setting it again takes back that it has expired, so nothing has to be read.
-        timer.readable().await?.clear_ready();
-    }
-    Ok(())
 }

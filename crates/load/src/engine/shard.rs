@@ -9,7 +9,10 @@ use std::time::Duration;
 
 use becalm_kernel::clock::monotonic_nanos;
 use becalm_kernel::sched;
+use becalm_kernel::timer::FileTimer;
 use becalm_model::load::{Gaps, ThreadUse};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
 use tokio::runtime::LocalOptions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_local;
@@ -17,7 +20,7 @@ use tokio::task::spawn_local;
 use super::clock::Clock;
 use super::connection::{carry, carry_each};
 use super::desk::Desk;
-use super::dues::{Dues, keep_time};
+use super::dues::Dues;
 use super::pacer::Due;
 use super::threads::Watch;
 use super::{Pause, Plan, Told};
@@ -121,6 +124,25 @@ async fn take(mut dues: UnboundedReceiver<Due>, desk: &Desk) {
     while let Some(due) = dues.recv().await {
         desk.arrive(due);
     }
+}
+
+/// Takes up the requests of a desk that keeps the time, until none comes any more.
+async fn keep_time(desk: &Desk, clock: Clock, is_stopped: &AtomicBool) -> std::io::Result<()> {
+    /// No wait is so long that somebody notices that it cannot be ended.
+    const AT_ONCE: u64 = 20_000_000;
+    // It is deprecated for the sake of types whose descriptor may change; the one of this timer does not.
+    #[expect(deprecated, reason = "its successor is unsafe")]
+    let timer = AsyncFd::with_interest(FileTimer::new()?, Interest::READABLE)?;
+    while let Some(due) = desk.take_up() {
+        if is_stopped.load(Ordering::Relaxed) {
+            desk.stop_taking();
+            break;
+        }
+        timer.get_ref().set_to(clock.monotonic(due.min(clock.now() + AT_ONCE)))?;
+        // Setting it again takes back that it has expired, so nothing has to be read.
+        timer.readable().await?.clear_ready();
+    }
+    Ok(())
 }
 
 /// Opens some connections before the first request, and then whenever one is wanted.

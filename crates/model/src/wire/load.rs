@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::load::{
-    CPU_PER_REQUEST, Distrust, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond,
-    LoadTerms, LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics, rates_text,
+    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond, LoadTerms,
+    LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics, rates_text,
 };
 use crate::note::Interruption;
 use crate::{
@@ -36,8 +36,14 @@ pub(super) struct LoadDocument {
 #[derive(Debug, Deserialize)]
 struct Fidelity {
     verdict: Trust,
-    reasons: Vec<Distrust>,
+    reasons: Vec<Reason>,
     threads: Vec<ThreadUse>,
+}
+
+/// Why a load is invalid, as its document says it.
+#[derive(Debug, Deserialize)]
+struct Reason {
+    text: String,
 }
 
 /// Makes a record of a load. Its run is measured only if the generator kept to the schedule.
@@ -50,7 +56,7 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     let subject = subject(terms);
     let is_valid = fidelity.verdict == Trust::Valid;
     if !is_valid {
-        let why = fidelity.reasons.first().map(|reason| reason.in_words().to_owned());
+        let why = fidelity.reasons.first().map(|reason| reason.text.clone());
         record.notes.push(ImportNote::Failed { benchmark: subject.name.clone(), why }.into());
     }
     record.notes.push(ImportNote::Known { what: ImportFact::LatencyFromDue }.into());
@@ -200,6 +206,6 @@ mod tests {
         invalid["fidelity"]["reasons"] = json!([{"kind": "unsent", "requests": 1, "scheduled": 9, "text": "one was never sent"}]);
         let record = read_document(&invalid.to_string()).unwrap();
         assert_eq!(record.measured(0).count(), 0);
-        assert!(format!("{:?}", record.notes).contains("were never sent"), "{:?}", record.notes);
+        assert!(format!("{:?}", record.notes).contains("one was never sent"), "{:?}", record.notes);
     }
 }
