@@ -43,7 +43,8 @@ struct Fidelity {
 /// Why a load is invalid, as its document says it.
 #[derive(Debug, Deserialize)]
 struct Reason {
-    text: String,
+    #[serde(rename = "text")]
+    sentence: String,
 }
 
 /// Makes a record of a load. Its run is measured only if the generator kept to the schedule.
@@ -56,7 +57,7 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     let subject = subject(terms);
     let is_valid = fidelity.verdict == Trust::Valid;
     if !is_valid {
-        let why = fidelity.reasons.first().map(|reason| reason.text.clone());
+        let why = fidelity.reasons.first().map(|reason| reason.sentence.clone());
         record.notes.push(ImportNote::Failed { benchmark: subject.name.clone(), why }.into());
     }
     record.notes.push(ImportNote::Known { what: ImportFact::LatencyFromDue }.into());
