@@ -56,9 +56,9 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     record.started_at = document.started_at;
     let subject = subject(terms);
     let is_valid = fidelity.verdict == Trust::Valid;
-    if !is_valid {
-        let why = fidelity.reasons.first().map(|reason| reason.sentence.clone());
-        record.notes.push(ImportNote::Failed { benchmark: subject.name.clone(), why }.into());
+    for Reason { sentence } in &fidelity.reasons {
+        let (benchmark, why) = (subject.name.clone(), Some(sentence.clone()));
+        record.notes.push(ImportNote::Failed { benchmark, why }.into());
     }
     record.notes.push(ImportNote::Known { what: ImportFact::LatencyFromDue }.into());
     record.interrupted = document.signal.map(|signal| Interruption::Signal { signal });
