@@ -123,6 +123,12 @@ pub(crate) fn set_nice_raw(nice: i32) -> libc::c_int {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, THIS_THREAD, nice) }
 }
 
+/// Lets the calling thread go after all others of the normal class. Without privilege it cannot take that back.
+pub fn go_last() {
+    // Niceness can always be raised.
+    let _ = set_nice_raw(19);
+}
+
 /// Lets the calling thread go before all others of the normal class.
 pub fn go_first() -> io::Result<()> {
     checked(set_nice_raw(-20)).map(drop)
@@ -171,6 +177,15 @@ pub fn own_tid() -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_thread_that_goes_last_is_as_nice_as_can_be() {
+        let nice = std::thread::spawn(|| {
+            go_last();
+            own_nice()
+        });
+        assert_eq!(nice.join().unwrap(), 19);
+    }
 
     #[test]
     fn a_thread_that_cannot_exist_is_refused() {

@@ -23,12 +23,13 @@ mod tls;
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::sched;
 use becalm_model::load::{Gaps, ThreadUse};
 use tokio::sync::mpsc::unbounded_channel;
 
@@ -257,7 +258,7 @@ fn load_kept_by(
     let (plan, is_stopped) = (Arc::new(plan), AtomicBool::new(false));
     let clock = Clock::starting_in(BEFORE_THE_START);
     let (tells, told) = channel();
-    let mut collector = Collector::new(plan.senders());
+    let collector = Mutex::new(Collector::new(plan.senders()));
     let kinds: Vec<String> = plan.requests.names().map(str::to_owned).collect();
     let (paced, sent, connections) = std::thread::scope(|scope| {
         let (mut handing, mut shards) = (Vec::new(), Vec::new());
@@ -288,8 +289,15 @@ fn load_kept_by(
                     })?)
                 }
             };
-        let connections =
-            collect(&told, clock, &mut collector, &is_stopped, interrupt, often, live);
+        let (collects, is_over) = channel::<()>();
+        let counts = std::thread::Builder::new().name("counts".to_owned());
+        let counts = counts.spawn_scoped(scope, || {
+            let connections = collect(told, &collector);
+            drop(collects);
+            connections
+        })?;
+        watch(&is_over, clock, &collector, &is_stopped, interrupt, often, live);
+        let connections = counts.join().expect("counting does not panic");
         let paced = pacer.map(|pacer| pacer.join().expect("the pacer does not panic"));
         let sent = shards.into_iter().map(|shard| shard.join().expect("a sender does not panic"));
         Ok::<_, io::Error>((paced, sent.collect::<io::Result<Vec<Sent>>>()?, connections))
@@ -301,6 +309,7 @@ fn load_kept_by(
     let pacer = paced.map(|paced| paced.used);
     let senders = sent.into_iter().map(|sent| sent.used).collect();
     let elapsed = Duration::from_nanos(clock.now());
+    let mut collector = collector.into_inner().expect("counting does not panic");
     let mix = kinds.into_iter().zip(collector.kinds()).collect();
     let (mut total, seconds) = collector.finish();
     total.counts.connections = connections;
@@ -316,39 +325,41 @@ fn load_kept_by(
     })
 }
 
-/// Puts together what the threads tell, until they are gone, and returns how many connections they opened.
-fn collect(
-    told: &Receiver<Told>,
+/// Puts together what the threads tell, until they are gone, and returns how many connections they opened. It has time: a
+/// thread that sends and has the same CPU goes first.
+fn collect(told: Receiver<Told>, collector: &Mutex<Collector>) -> u64 {
+    sched::go_last();
+    let mut connections = 0;
+    for Told { shard, counted, connections: more } in told {
+        connections += more;
+        locked(collector).take(shard, &counted);
+    }
+    connections
+}
+
+fn locked(collector: &Mutex<Collector>) -> MutexGuard<'_, Collector> {
+    collector.lock().expect("counting does not panic")
+}
+
+/// Reports how the load goes until it is over, and stops it when a signal comes or `live` says so.
+fn watch(
+    is_over: &Receiver<()>,
     clock: Clock,
-    collector: &mut Collector,
+    collector: &Mutex<Collector>,
     is_stopped: &AtomicBool,
     interrupt: &Interrupt,
     often: Duration,
     live: &mut dyn FnMut(&Live<'_>) -> ControlFlow<()>,
-) -> u64 {
-    let mut connections = 0;
+) {
     let mut last = Duration::ZERO;
-    loop {
-        match told.recv_timeout(often) {
-            Ok(Told { shard, counted, connections: more }) => {
-                connections += more;
-                collector.take(shard, &counted);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return connections,
-        }
-        if interrupt.signal().is_some() {
-            is_stopped.store(true, Ordering::Relaxed);
-        }
+    while is_over.recv_timeout(often) == Err(RecvTimeoutError::Timeout) {
         let elapsed = Duration::from_nanos(clock.now());
-        let window = elapsed.saturating_sub(last);
-        if window >= often {
-            last = elapsed;
-            let recent = collector.recent();
-            let told = Live { elapsed, window, recent: &recent, total: collector.total() };
-            if live(&told).is_break() {
-                is_stopped.store(true, Ordering::Relaxed);
-            }
+        let window = elapsed.saturating_sub(std::mem::replace(&mut last, elapsed));
+        let mut collector = locked(collector);
+        let recent = collector.recent();
+        let told = Live { elapsed, window, recent: &recent, total: collector.total() };
+        if live(&told).is_break() || interrupt.signal().is_some() {
+            is_stopped.store(true, Ordering::Relaxed);
         }
     }
 }
