@@ -179,9 +179,9 @@ pub(super) fn read_becalm(text: &str) -> Said {
 fn read_oha(text: &str) -> Said {
     Said {
         rate: after(text, "Requests/sec:"),
-        p50: after(text, "50.00% in"),
-        p99: after(text, "99.00% in"),
-        p999: after(text, "99.90% in"),
+        p50: after_in_words(text, "50.00% in"),
+        p99: after_in_words(text, "99.00% in"),
+        p999: after_in_words(text, "99.90% in"),
         ..Said::default()
     }
 }
@@ -201,6 +201,18 @@ fn read_vegeta(text: &str) -> Said {
 fn after(text: &str, label: &str) -> Option<f64> {
     let (_, rest) = text.split_once(label)?;
     rest.split_whitespace().next()?.parse().ok()
+}
+
+/// The same with a unit after a space: `1.25 ms`, `0.1 sec`.
+fn after_in_words(text: &str, label: &str) -> Option<f64> {
+    let (_, rest) = text.split_once(label)?;
+    let seconds = match rest.split_whitespace().nth(1)? {
+        "sec" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        _ => return None,
+    };
+    Some(after(text, label)? * seconds)
 }
 
 /// The same with a unit: `1.25ms`.
@@ -229,7 +241,7 @@ mod tests {
         assert_eq!(read("ab", ab), [2_000_000_000, 1000, 4000]);
         let vegeta = r#"{"latencies": {"50th": 150000, "99th": 100000000}, "throughput": 1999.5}"#;
         assert_eq!(read("vegeta", vegeta), [1_999_500_000, 150, 100_000]);
-        let oha = "  Requests/sec: 1999.7\n  50.00% in 0.0001 sec\n  99.00% in 0.1 sec\n";
+        let oha = "  Requests/sec: 1999.7\n  50.00% in 0.1 ms\n  99.00% in 0.1 sec\n";
         assert_eq!(read("oha", oha), [1_999_700_000, 100, 100_000]);
     }
 
