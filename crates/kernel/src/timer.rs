@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read as _};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 use crate::{checked, clock, owned};
@@ -14,18 +14,12 @@ pub struct FileTimer(File);
 impl FileTimer {
     /// Makes one that is not set.
     pub fn new() -> io::Result<Self> {
-        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-        // SAFETY: plain numbers.
-        let timer = owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) })?;
-        Ok(Self(File::from(timer)))
+        Self::create(libc::TFD_NONBLOCK)
     }
 
     /// Makes one that expires again and again.
     pub fn every(period: Duration) -> io::Result<Self> {
-        // SAFETY: plain numbers.
-        let timer =
-            owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC) })?;
-        let timer = Self(File::from(timer));
+        let timer = Self::create(0)?;
         let period = clock::timespec(period);
         timer.set(libc::itimerspec { it_interval: period, it_value: period }, 0)?;
         Ok(timer)
@@ -40,6 +34,13 @@ impl FileTimer {
         self.set(libc::itimerspec { it_interval: once, it_value: at }, libc::TFD_TIMER_ABSTIME)
     }
 
+    fn create(flags: libc::c_int) -> io::Result<Self> {
+        let flags = libc::TFD_CLOEXEC | flags;
+        // SAFETY: plain numbers.
+        let timer = owned(unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) })?;
+        Ok(Self(File::from(timer)))
+    }
+
     fn set(&self, setting: libc::itimerspec, flags: libc::c_int) -> io::Result<()> {
         let no_old = std::ptr::null_mut();
         // SAFETY: the descriptor is open, `setting` is only read, and no old setting is asked for.
@@ -52,12 +53,6 @@ impl FileTimer {
     /// Waits until it has expired.
     pub fn wait(&mut self) -> io::Result<()> {
         self.0.read_exact(&mut [0; 8])
-    }
-}
-
-impl AsFd for FileTimer {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
     }
 }
 

@@ -28,7 +28,7 @@ fn each_by<T: Send, R: Send>(
     }
     let count = all.len();
     thread::scope(|scope| {
-        // From the end, so that what is left stays where it is.
+        // From the end, so that the others keep their places.
         let mut running: Vec<_> = (0..threads)
             .rev()
             .map(|thread| {

@@ -9,6 +9,9 @@ const LONGEST_SPIN: u64 = 200_000;
 const SLEEPS: usize = 40;
 const SLEEP: u64 = 200_000;
 
+/// No wait is so long that somebody notices that it cannot be ended.
+pub(super) const AT_ONCE: u64 = 20_000_000;
+
 /// Counts nanoseconds from the start of a load.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
@@ -39,8 +42,6 @@ impl Clock {
     /// Waits until `time`: asleep until `spin` nanoseconds before it, then looking at the clock. Returns early, with
     /// `false`, when a sleep has ended and `goes_on` says so; sleeps are at most 20 ms long.
     pub(crate) fn wait_until(self, time: u64, spin: u64, goes_on: impl Fn() -> bool) -> bool {
-        /// No wait is so long that somebody notices that it cannot be ended.
-        const AT_ONCE: u64 = 20_000_000;
         let time = self.monotonic(time);
         loop {
             let now = clock::monotonic_nanos();

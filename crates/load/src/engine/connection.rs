@@ -388,7 +388,7 @@ impl Connection {
             let mut look = Look::at(template.expected_body());
             let mut call = template.expected_grpc().map(|expected| (expected, Frames::default()));
             let mut trailers = None;
-            // That a body has its length is known before its end is told.
+            // A body with a length ends with its last byte; no further turn is needed to see its end.
             while !body.is_end_stream() {
                 let Some(frame) = body.frame().await else { break };
                 parts.set(parts.get() + 1);

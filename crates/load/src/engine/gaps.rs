@@ -16,7 +16,7 @@ impl Handed {
         self.actual.next(now);
     }
 
-    /// Returns what is told of the gaps.
+    /// Returns the mean and the variation of the gaps.
     pub(crate) fn gaps(&self) -> Gaps {
         Gaps {
             mean: self.scheduled.mean() * 1e-9,

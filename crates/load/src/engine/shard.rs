@@ -17,7 +17,7 @@ use tokio::runtime::LocalOptions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_local;
 
-use super::clock::Clock;
+use super::clock::{AT_ONCE, Clock};
 use super::connection::{carry, carry_each};
 use super::desk::Desk;
 use super::dues::Dues;
@@ -128,8 +128,6 @@ async fn take(mut dues: UnboundedReceiver<Due>, desk: &Desk) {
 
 /// Takes up the requests of a desk that keeps the time, until none comes any more.
 async fn keep_time(desk: &Desk, clock: Clock, is_stopped: &AtomicBool) -> std::io::Result<()> {
-    /// No wait is so long that somebody notices that it cannot be ended.
-    const AT_ONCE: u64 = 20_000_000;
     // It is deprecated for the sake of types whose descriptor may change; the one of this timer does not.
     #[expect(deprecated, reason = "its successor is unsafe")]
     let timer = AsyncFd::with_interest(FileTimer::new()?, Interest::READABLE)?;

@@ -339,8 +339,8 @@ impl Detector {
         None
     }
 
-    /// Returns what is left of a finding where the noise may wander ([`super::wander`]); if that is less than `needed`, hardly
-    /// more than it says.
+    /// Returns how far a finding still stands out where the noise may wander ([`super::wander`]); if that is less than
+    /// `needed`, hardly more than it says.
     fn against_wandering(&self, split: usize, mut judged: Judgement, needed: f64) -> Judgement {
         if judged.scale <= 0.0 {
             return judged;
