@@ -20,6 +20,8 @@ mod site;
 #[cfg(test)]
 mod sleeps;
 #[cfg(test)]
+mod snapshots;
+#[cfg(test)]
 mod sources;
 mod test;
 #[cfg(test)]
