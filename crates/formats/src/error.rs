@@ -84,7 +84,7 @@ pub enum ImportError {
 }
 
 fn at(place: &str) -> String {
-    if place.is_empty() || place == "." { String::new() } else { format!(", at {place}") }
+    if place.is_empty() { String::new() } else { format!(", at {place}") }
 }
 
 impl ImportError {

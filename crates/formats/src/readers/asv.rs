@@ -177,7 +177,7 @@ impl AsvFolder {
     ///
     /// If the file is not as ASV writes it.
     pub fn commit(&self, file: &File) -> Result<Option<AtCommit>, ImportError> {
-        let document: Document = json::read_large(file)?;
+        let document: Document = json::read(file)?;
         let mut imported = Imported::of("ASV");
         if let Some(machine) = self.machines.get(&file.folder().map(str::to_owned)) {
             facts(&mut imported, machine);

@@ -53,28 +53,14 @@ struct OneRun {
     values: Maybe<Vec<f64>>,
     /// What `values` were called before 1.0.
     samples: Maybe<Vec<f64>>,
-    warmups: Maybe<Vec<Warmup>>,
+    warmups: Maybe<Vec<Value>>,
 }
 
-/// Loops and seconds; the first versions had only the seconds.
-#[derive(Deserialize)]
-#[serde(try_from = "Value")]
-struct Warmup {
-    loops: f64,
-    value: f64,
-}
-
-impl TryFrom<Value> for Warmup {
-    type Error = String;
-
-    fn try_from(value: Value) -> Result<Self, String> {
-        let both = match &value {
-            Value::Array(pair) if pair.len() == 2 => pair[0].as_f64().zip(pair[1].as_f64()),
-            other => other.as_f64().map(|value| (1.0, value)),
-        };
-        let (loops, value) =
-            both.ok_or_else(|| format!("expected [loops, value], found {}", json::shown(&value)))?;
-        Ok(Self { loops, value })
+/// Returns loops and seconds of a warm-up; the first versions had only the seconds.
+fn warmup(value: &Value) -> Option<(f64, f64)> {
+    match value {
+        Value::Array(pair) if pair.len() == 2 => pair[0].as_f64().zip(pair[1].as_f64()),
+        other => other.as_f64().map(|value| (1.0, value)),
     }
 }
 
@@ -170,6 +156,13 @@ fn parts_of(
             return Err(ImportError::at_field(file, &place, "a value from 0", &value.to_string()));
         }
     }
+    let mut warmups = Vec::new();
+    for (at, value) in run.warmups.iter().enumerate() {
+        warmups.push(warmup(value).ok_or_else(|| {
+            let place = format!("{place}.warmups[{at}]");
+            ImportError::at_field(file, &place, "[loops, value]", &value.to_string())
+        })?);
+    }
     if !values.is_empty() {
         let values = values.iter().map(|value| value * factor).collect();
         return Ok((part(metric, values).into_iter().collect(), false));
@@ -177,11 +170,11 @@ fn parts_of(
     // Before 1.0 nothing was divided, which only the version of the package tells.
     let version = metadata.get("perf_version").map(text_of).unwrap_or_default();
     let inner = metadata.get("inner_loops").and_then(Value::as_f64).unwrap_or(1.0);
-    let share = |warmup: &Warmup| {
-        let calls = if version.starts_with("0.") { warmup.loops * inner } else { 1.0 };
-        warmup.value / calls * factor
+    let share = |(loops, value): (f64, f64)| {
+        let calls = if version.starts_with("0.") { loops * inner } else { 1.0 };
+        value / calls * factor
     };
-    let values = run.warmups.iter().map(share).filter(|value| value.is_finite()).collect();
+    let values = warmups.into_iter().map(share).filter(|value| value.is_finite()).collect();
     Ok((part(metric, values).into_iter().collect(), true))
 }
 

@@ -63,7 +63,7 @@ fn what_is_wrong_is_named_with_its_place() {
     );
     assert_eq!(
         read(r#"{"benchmarks": [{"runs": [{"warmups": [[1]]}]}]}"#).unwrap_err(),
-        "a.json, line 1, at benchmarks[0].runs[0].warmups[0]: expected [loops, value], found a list"
+        "a.json, at benchmarks[0].runs[0].warmups[0]: expected [loops, value], found `[1]`"
     );
     assert_eq!(read(r#"{"version": "1.0"}"#).unwrap_err(), "a.json: it contains no benchmarks");
     assert_eq!(read(r#"{"benchmarks": []}"#).unwrap_err(), "a.json: it contains no measurement");

@@ -1,6 +1,8 @@
 //! Reading JSON with errors that name the field, and with the tokens that are no JSON and that some
 //! tools write all the same: `NaN`, `Infinity`, `-Infinity`.
 
+mod place;
+
 use std::ops::Deref;
 
 use serde::Deserialize;
@@ -20,45 +22,33 @@ pub(crate) fn read<T: DeserializeOwned>(file: &File) -> Result<T, ImportError> {
     read_text(file, file.text()?, 0)
 }
 
-/// Reads a file as [`read`] does, of a format whose files are large: an error is looked for only in what has one. Code
-/// for each document is there twice then.
-pub(crate) fn read_large<T: DeserializeOwned>(file: &File) -> Result<T, ImportError> {
-    let text = file.text()?;
-    let clean = with_null_for_words(text);
-    let parsed = serde_json::from_str(clean.as_deref().unwrap_or(text));
-    parsed.or_else(|_| read_text(file, text, 0))
-}
-
 /// Reads a part of a file as one JSON document; `lines_before` is how many lines stand before it.
 pub(crate) fn read_text<T: DeserializeOwned>(
     file: &File,
     text: &str,
     lines_before: usize,
 ) -> Result<T, ImportError> {
-    let clean = with_null_for_words(text);
-    let mut has_tokens = clean.is_some();
-    let mut parsed = parse(clean.as_deref().unwrap_or(text));
+    let mut clean = with_null_for_words(text);
+    let mut parsed = serde_json::from_str(clean.as_deref().unwrap_or(text));
     // `inf` is part of many words: only a text that is refused is looked through for it.
-    if parsed.is_err()
-        && clean.is_none()
-        && let Some(clean) = without_bare_tokens(text)
-    {
-        parsed = parse(&clean);
-        has_tokens = true;
+    if parsed.is_err() && clean.is_none() {
+        clean = without_bare_tokens(text);
+        if let Some(clean) = &clean {
+            parsed = serde_json::from_str(clean);
+        }
     }
     let error = match parsed {
         Ok(document) => return Ok(document),
         Err(error) => error,
     };
-    let inner = error.inner();
-    let mut problem = without_position(&inner.to_string());
-    if has_tokens && problem.contains("null") {
+    let mut problem = without_position(&error.to_string());
+    if clean.is_some() && problem.contains("null") {
         problem.push_str("; `NaN` and infinities count as null");
     }
     Err(ImportError::Json {
         file: file.name.clone(),
-        line: lines_before + inner.line().max(1),
-        place: error.path().to_string(),
+        line: lines_before + error.line().max(1),
+        place: place::path_at(clean.as_deref().unwrap_or(text), error.line(), error.column()),
         problem,
     })
 }
@@ -70,26 +60,6 @@ fn with_null_for_words(text: &str) -> Option<String> {
     let has_words =
         words.any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some());
     has_words.then(|| without_bare_tokens(text)).flatten()
-}
-
-/// Always follows the path of an error: one way to read each document is half as much code as two.
-fn parse<T: DeserializeOwned>(
-    text: &str,
-) -> Result<T, serde_path_to_error::Error<serde_json::Error>> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let document = serde_path_to_error::deserialize(&mut deserializer)?;
-    match deserializer.end() {
-        Ok(()) => Ok(document),
-        Err(error) => {
-            let mut track = serde_path_to_error::Track::new();
-            // The path is empty: it is behind the document.
-            let _ = serde_path_to_error::Deserializer::new(
-                &mut serde_json::Deserializer::from_str("null"),
-                &mut track,
-            );
-            Err(serde_path_to_error::Error::new(track.path(), error))
-        }
-    }
 }
 
 /// `serde_json` says where twice: in words and in numbers.
