@@ -24,14 +24,25 @@ pub(super) const ZIG: &str = "0.17.1";
 /// Where Debian's `rustc-web` lies, which has its sources beside it (`rust-web-src`).
 const DEBIANS: &str = "/usr/bin/rustc";
 
-/// Parts of SQLite that no history uses: searches in texts and in space, and libraries loaded at run time.
-const WITHOUT: [&str; 6] = [
+/// Parts of SQLite that no history uses: searches in texts and in space, and libraries loaded at run time; statistics of
+/// tables, which only `ANALYZE` makes; checks of calls in C, which Rust's types make; and what SQLite's own page on its
+/// compilation recommends to leave out.
+const WITHOUT: [&str; 15] = [
     "-USQLITE_ENABLE_FTS3",
     "-USQLITE_ENABLE_FTS3_PARENTHESIS",
     "-USQLITE_ENABLE_FTS5",
     "-USQLITE_ENABLE_RTREE",
     "-USQLITE_ENABLE_LOAD_EXTENSION",
     "-DSQLITE_OMIT_LOAD_EXTENSION",
+    "-USQLITE_ENABLE_API_ARMOR",
+    "-USQLITE_ENABLE_COLUMN_METADATA",
+    "-USQLITE_ENABLE_DBSTAT_VTAB",
+    "-USQLITE_ENABLE_MEMORY_MANAGEMENT",
+    "-USQLITE_ENABLE_STAT4",
+    "-USQLITE_SOUNDEX",
+    "-DSQLITE_OMIT_DEPRECATED",
+    "-DSQLITE_OMIT_PROGRESS_CALLBACK",
+    "-DSQLITE_OMIT_SHARED_CACHE",
 ];
 
 /// Leaves out what debuggers would read of Zig's libraries: it has paths of this machine, which nothing replaces.
