@@ -78,10 +78,16 @@ pub fn leave_own_fifo() -> io::Result<()> {
 /// thread that computes (Linux 6.12; `sched_runtime` of `sched_setattr`). Where the kernel knows neither it only
 /// wakes up later.
 pub fn wake_up_on_time() {
-    /// The shortest that the kernel takes, in nanoseconds.
-    const SLICE: u64 = 100_000;
     // SAFETY: plain numbers.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
+    let _ = set_own_slice(SHORTEST_SLICE);
+}
+
+/// The shortest slice that the kernel takes, in nanoseconds.
+const SHORTEST_SLICE: u64 = 100_000;
+
+/// Sets for how long the calling thread, which is of the normal class, goes on once it has its CPU.
+fn set_own_slice(nanos: u64) -> io::Result<()> {
     let attributes = libc::sched_attr {
         // The fields that every kernel with this call knows (`SCHED_ATTR_SIZE_VER0`).
         size: 48,
@@ -90,12 +96,14 @@ pub fn wake_up_on_time() {
         sched_flags: u64::from(libc::SCHED_FLAG_RESET_ON_FORK.unsigned_abs()),
         sched_nice: own_nice(),
         sched_priority: 0,
-        sched_runtime: SLICE,
+        sched_runtime: nanos,
         sched_deadline: 0,
         sched_period: 0,
     };
     // SAFETY: the kernel reads as many bytes as `size` says, which the structure has.
-    let _ = unsafe { libc::syscall(libc::SYS_sched_setattr, ITSELF, &raw const attributes, 0_u32) };
+    let set =
+        unsafe { libc::syscall(libc::SYS_sched_setattr, ITSELF, &raw const attributes, 0_u32) };
+    checked(set).map(drop)
 }
 
 fn set_own_class(policy: libc::c_int, priority: u8) -> io::Result<()> {
@@ -123,10 +131,13 @@ pub(crate) fn set_nice_raw(nice: i32) -> libc::c_int {
     unsafe { libc::setpriority(libc::PRIO_PROCESS, THIS_THREAD, nice) }
 }
 
-/// Lets the calling thread go after all others of the normal class. Without privilege it cannot take that back.
+/// Lets the calling thread go after all others of the normal class, for a hundredth of the time that one of them has, and in
+/// slices so short that what wakes up soon has its CPU. Without privilege it cannot take that back. (`SCHED_IDLE` would have
+/// a third of a thousandth: beside a program that computes it never gets done.)
 pub fn go_last() {
     // Niceness can always be raised.
     let _ = set_nice_raw(19);
+    let _ = set_own_slice(SHORTEST_SLICE);
 }
 
 /// Lets the calling thread go before all others of the normal class.

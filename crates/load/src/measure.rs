@@ -39,6 +39,20 @@ pub(crate) fn empty() -> Histogram<u64> {
 }
 
 impl Measure {
+    /// Makes one that need not grow for values up to so many nanoseconds.
+    pub(crate) fn reaching(nanos: u64) -> Self {
+        let mut measure = Self::default();
+        measure.record(nanos);
+        measure.clear();
+        measure
+    }
+
+    /// Forgets all values, and stays as large as it has grown.
+    pub(crate) fn clear(&mut self) {
+        self.known.reset();
+        self.censored.reset();
+    }
+
     /// Counts a value.
     pub fn record(&mut self, nanos: u64) {
         self.known.record(nanos).expect("it grows");
@@ -211,6 +225,20 @@ mod tests {
         check(&measure, 0.5, 1_010_000, false);
         check(&measure, 0.99, 1_019_800, false);
         check(&measure, 1.0, 1_020_000, true);
+    }
+
+    #[test]
+    fn what_is_cleared_is_empty_and_need_not_grow_again() {
+        let mut measure = Measure::reaching(1_000_000_000);
+        let size = measure.known.distinct_values();
+        assert!(measure.is_empty() && size > empty().distinct_values());
+        measure.record(1_000_000_000);
+        measure.censor(5);
+        assert_eq!((measure.len(), measure.known.distinct_values()), (2, size));
+        measure.clear();
+        assert_eq!((measure.len(), measure.quantile(0.5)), (0, None));
+        measure.record(7);
+        check(&measure, 1.0, 7, false);
     }
 
     #[test]

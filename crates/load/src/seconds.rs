@@ -87,6 +87,18 @@ pub(crate) struct Counted {
     pub(crate) open_from: u64,
 }
 
+impl Counted {
+    /// Returns its tallies for what is counted next, with nothing in them.
+    pub(crate) fn cleared(self) -> Vec<Tally> {
+        let mut all: Vec<Tally> = self.tallies.into_values().chain(self.kinds).collect();
+        all.iter_mut().for_each(Tally::clear);
+        all
+    }
+}
+
+/// Tallies of a thread that are made in advance: for the last second, this one and the next.
+const IN_ADVANCE: usize = 3;
+
 /// What one thread counts: tallies by second, or slice of another length, and how many requests of each are under way.
 #[derive(Debug)]
 pub(crate) struct Book {
@@ -96,6 +108,8 @@ pub(crate) struct Book {
     kinds: Vec<Tally>,
     under_way: BTreeMap<u64, u64>,
     latest: u64,
+    /// Tallies with nothing in them: they have grown, which a thread that sends has no time for.
+    blank: Vec<Tally>,
 }
 
 impl Book {
@@ -104,10 +118,16 @@ impl Book {
         Self {
             slice,
             tallies: BTreeMap::new(),
-            kinds: kinds_of(kinds),
+            kinds: if kinds > 1 { vec![Tally::default(); kinds] } else { Vec::new() },
             under_way: BTreeMap::new(),
             latest: 0,
+            blank: (0..IN_ADVANCE).map(|_| Tally::in_advance()).collect(),
         }
+    }
+
+    /// Takes back tallies with nothing in them.
+    pub(crate) fn take_back(&mut self, cleared: Vec<Tally>) {
+        self.blank.extend(cleared);
     }
 
     /// Takes note of a request.
@@ -128,7 +148,9 @@ impl Book {
         if let Some(of_kind) = self.kinds.get_mut(kind) {
             of_kind.count(done.clone());
         }
-        self.tallies.entry(second).or_default().count(done);
+        let blank = &mut self.blank;
+        let tally = self.tallies.entry(second).or_insert_with(|| blank.pop().unwrap_or_default());
+        tally.count(done);
     }
 
     /// Says whether no request is under way.
@@ -140,18 +162,16 @@ impl Book {
     pub(crate) fn tell(&mut self) -> Counted {
         let oldest = self.under_way.first_key_value().map(|(second, _)| *second);
         let open_from = oldest.unwrap_or(self.latest);
-        let kinds = self.kinds.len();
+        let blank = &mut self.blank;
+        let kinds = self.kinds.iter_mut();
         Counted {
             tallies: std::mem::take(&mut self.tallies),
-            kinds: std::mem::replace(&mut self.kinds, kinds_of(kinds)),
+            kinds: kinds
+                .map(|kind| std::mem::replace(kind, blank.pop().unwrap_or_default()))
+                .collect(),
             open_from,
         }
     }
-}
-
-/// Makes a tally for each kind; none for one, which would be all of them.
-fn kinds_of(kinds: usize) -> Vec<Tally> {
-    if kinds > 1 { vec![Tally::default(); kinds] } else { Vec::new() }
 }
 
 /// Puts together what the threads tell.
@@ -299,6 +319,24 @@ mod tests {
         }
         let spread = ClosedSecond::of(4, &tally).spread();
         assert_eq!((spread.second, &spread.steps[..]), (4, &[(60, 2), (63, 1), (83, 1)][..]));
+    }
+
+    #[test]
+    fn tallies_are_used_again() {
+        let mut book = Book::of_mix(SECOND, 2);
+        let mut collector = Collector::new(1);
+        let mut numbers = Vec::new();
+        for second in 0..20 {
+            let due = second * SECOND;
+            book.begin(due);
+            book.count_of(1, done(due, MS));
+            let counted = book.tell();
+            collector.take(0, &counted);
+            book.take_back(counted.cleared());
+            numbers.push(book.blank.len());
+        }
+        assert!(numbers[2..].iter().all(|number| *number == numbers[2]), "{numbers:?}");
+        assert_eq!(collector.total().counts.scheduled, 20);
     }
 
     #[test]

@@ -16,7 +16,7 @@ use super::mailbox::Mailbox;
 use super::pacer::Due;
 use crate::pool::{Arrived, Pool, Taken};
 use crate::seconds::{Book, Counted};
-use crate::tally::{Done, Fate};
+use crate::tally::{Done, Fate, Tally};
 
 /// The state of a thread. Its tasks take turns, so a borrow never lasts until another one.
 pub(super) struct Desk {
@@ -242,6 +242,11 @@ impl Desk {
     /// Says whether nothing is under way.
     pub(super) fn is_done(&self) -> bool {
         self.book.borrow().is_done()
+    }
+
+    /// Takes back tallies with nothing in them.
+    pub(super) fn take_back(&self, cleared: Vec<Tally>) {
+        self.book.borrow_mut().take_back(cleared);
     }
 
     /// Returns what was counted since the last time, and how many connections were opened.

@@ -17,6 +17,7 @@ mod redirect;
 mod shard;
 mod stamped;
 mod target;
+mod telling;
 mod template;
 mod threads;
 mod tls;
@@ -35,11 +36,12 @@ use tokio::sync::mpsc::unbounded_channel;
 
 use self::clock::{Clock, has_several_cpus, measure_spin};
 use self::pacer::pace;
-use self::shard::{Sent, Source, Telling};
+use self::shard::{Sent, Source};
+use self::telling::{Telling, Told};
 use crate::fidelity::{Judged, Observed, judge};
 use crate::files::permit_connections;
 use crate::schedule::Schedule;
-use crate::seconds::{ClosedSecond, Collector, Counted, SECOND};
+use crate::seconds::{ClosedSecond, Collector, SECOND};
 use crate::tally::Tally;
 
 pub use ask::{Unanswered, ask};
@@ -184,13 +186,6 @@ pub enum LoadError {
     },
 }
 
-/// What a thread tells.
-struct Told {
-    shard: usize,
-    counted: Counted,
-    connections: u64,
-}
-
 /// Sends the requests of a plan when they are due, until none is under way or a signal comes.
 pub fn load(
     plan: Plan,
@@ -330,9 +325,8 @@ fn load_kept_by(
 fn collect(told: Receiver<Told>, collector: &Mutex<Collector>) -> u64 {
     sched::go_last();
     let mut connections = 0;
-    for Told { shard, counted, connections: more } in told {
-        connections += more;
-        locked(collector).take(shard, &counted);
+    for told in told {
+        connections += told.put_into(&mut locked(collector));
     }
     connections
 }

@@ -22,8 +22,9 @@ use super::connection::{carry, carry_each};
 use super::desk::Desk;
 use super::dues::Dues;
 use super::pacer::Due;
+use super::telling::{Teller, Telling, Told};
 use super::threads::Watch;
-use super::{Pause, Plan, Told};
+use super::{Pause, Plan};
 use crate::schedule::Schedule;
 
 /// For how long requests that are under way may go on when the load is ended by a signal.
@@ -38,15 +39,6 @@ pub(super) enum Source {
     Handed(UnboundedReceiver<Due>),
     /// It keeps the time itself.
     Kept(Schedule),
-}
-
-/// How a thread tells what it has counted.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Telling {
-    /// Nanoseconds of a slice of the figures.
-    pub(super) slice: u64,
-    /// How often it tells: each time histograms are handed over, which takes some hundred microseconds of a CPU.
-    pub(super) often: Duration,
 }
 
 /// What a thread did.
@@ -77,25 +69,18 @@ pub(super) fn send(
         Source::Kept(schedule) => (None, Some(Dues::new(schedule))),
     };
     let desk = Desk::new(plan, clock, limit, slice, kept);
-    let tell = {
-        let desk = Rc::clone(&desk);
-        move || {
-            let (counted, connections) = desk.tell();
-            // Nobody listens any more only after a failure.
-            let _ = told.send(Told { shard: number, counted, connections });
-        }
-    };
+    let teller = Rc::new(Teller::new(number, Rc::clone(&desk), told));
     runtime.block_on(async {
         spawn_local(open_as_wanted(Rc::clone(&desk), OPENED_BEFORE.min(limit)));
         if let Some(pause) = desk.plan.pause {
             spawn_local(rest(clock, pause));
         }
-        let tell = tell.clone();
+        let tells = Rc::clone(&teller);
         spawn_local(async move {
             let mut ticks = tokio::time::interval(often);
             loop {
                 ticks.tick().await;
-                tell();
+                tells.tell();
             }
         });
         match handed {
@@ -105,7 +90,7 @@ pub(super) fn send(
         drain(&desk, is_stopped).await;
         std::io::Result::Ok(())
     })?;
-    tell();
+    teller.tell_all();
     Ok(Sent { used: watch.stop(), gaps: desk.gaps() })
 }
 
