@@ -34,6 +34,7 @@ pub mod normal;
 pub mod outlier;
 pub mod prediction;
 pub mod quantile;
+pub mod queue;
 pub mod rank;
 pub mod rng;
 pub mod sample;

@@ -1,6 +1,7 @@
 //! Searches on queues whose answer is known, without a clock.
 
 use becalm_model::load::{Arrivals, FindAnswer, FindLimit, Stage};
+use becalm_stats::queue::Service;
 
 use super::search::{Search, Sought, Tried, Wish};
 use super::window::{Progress, is_hopeless};
@@ -9,41 +10,6 @@ use crate::serve::{Queue, ServiceTime};
 
 /// Seconds that a window takes beside its requests: threads are started, connections opened.
 const BESIDE: f64 = 0.15;
-
-/// Returns the share of the requests of M/M/1 that take longer than `limit`.
-fn tail_exponential(service: f64, rate: f64, limit: f64) -> f64 {
-    (-(1.0 / service - rate).max(0.0) * limit).exp()
-}
-
-/// Returns the same of M/D/1 (Erlang 1909): with waiting time `t = limit - service`,
-/// `P(W <= t) = (1 - rho) sum_{k <= t / D} (rate (k D - t))^k / k! exp(-rate (k D - t))`.
-fn tail_fixed(service: f64, rate: f64, limit: f64) -> f64 {
-    let t = limit - service;
-    let rho = rate * service;
-    if rho >= 1.0 || t < 0.0 {
-        return 1.0;
-    }
-    let mut sum = 0.0;
-    let mut k = 0.0_f64;
-    let mut factorial = 1.0;
-    while k * service <= t {
-        let x = rate * (k * service - t);
-        sum += x.powf(k) / factorial * (-x).exp();
-        k += 1.0;
-        factorial *= k;
-    }
-    1.0 - (1.0 - rho) * sum
-}
-
-/// Returns the rate at which a share of `permitted` takes longer than `limit`.
-fn truth(tail: fn(f64, f64, f64) -> f64, service: f64, limit: f64, permitted: f64) -> f64 {
-    let (mut low, mut high) = (0.0, 1.0 / service);
-    for _ in 0..60 {
-        let middle = f64::midpoint(low, high);
-        if tail(service, middle, limit) > permitted { high = middle } else { low = middle }
-    }
-    low
-}
 
 /// A server in simulated time.
 struct Simulated {
@@ -140,7 +106,7 @@ fn answers([from, to]: [f64; 2], searches: u64) -> Vec<FindAnswer> {
 
 #[test]
 fn an_answer_is_never_a_rate_that_was_not_to_be_searched() {
-    let truth = truth(tail_fixed, 0.001, 0.01, 0.01);
+    let truth = Service::Fixed(0.001).highest_rate(0.01, 0.01);
     for range @ [from, to] in [
         [truth * 1.5, 5000.0],
         [truth * 1.05, 5000.0],
@@ -183,7 +149,7 @@ fn an_answer_is_never_a_rate_that_was_not_to_be_searched() {
 
 #[test]
 fn a_truth_outside_the_range_is_said_to_be_there() {
-    let truth = truth(tail_fixed, 0.001, 0.01, 0.01);
+    let truth = Service::Fixed(0.001).highest_rate(0.01, 0.01);
     let is_below = |answer: &FindAnswer| matches!(answer, FindAnswer::Below { .. });
     let far_below = answers([truth * 1.5, 5000.0], 10);
     assert!(far_below.iter().all(is_below), "{far_below:?}");
@@ -204,9 +170,9 @@ fn sought(limit: f64) -> Sought {
 
 #[test]
 fn formulas_of_queues_agree_with_their_simulation() {
-    for (service, tail) in [
-        (ServiceTime::Fixed(0.001), tail_fixed as fn(f64, f64, f64) -> f64),
-        (ServiceTime::Exponential(0.001), tail_exponential),
+    for (service, known) in [
+        (ServiceTime::Fixed(0.001), Service::Fixed(0.001)),
+        (ServiceTime::Exponential(0.001), Service::Exponential(0.001)),
     ] {
         let mut queue = Queue::new(service, 1, None, 4);
         let stage = Stage { seconds: 1000.0, from: 800.0, to: 800.0 };
@@ -215,14 +181,14 @@ fn formulas_of_queues_agree_with_their_simulation() {
             all.0 += f64::from(u8::from(queue.answer_at(due) - due >= 8_000_000));
             all.1 += 1.0;
         }
-        let truth = tail(0.001, 800.0, 0.008);
+        let truth = known.share_above(800.0, 0.008);
         assert!((all.0 / all.1 / truth - 1.0).abs() < 0.1, "{} {truth}", all.0 / all.1);
     }
 }
 
 /// A server of 1 ms and a limit of 10 ms.
-fn finds_the_rate_of_the_formula(service: ServiceTime, tail: fn(f64, f64, f64) -> f64, seed: u64) {
-    let truth = truth(tail, 0.001, 0.01, 0.01);
+fn finds_the_rate_of_the_formula(service: ServiceTime, known: Service, seed: u64) {
+    let truth = known.highest_rate(0.01, 0.01);
     let outcome = searches(SEARCHES, seed, sought(0.01), service, truth);
     assert!(outcome.covered * 100 >= 95 * SEARCHES, "{service:?}: {outcome:?}");
     assert!(outcome.near * 100 >= 95 * SEARCHES, "{service:?}: {outcome:?}");
@@ -230,12 +196,13 @@ fn finds_the_rate_of_the_formula(service: ServiceTime, tail: fn(f64, f64, f64) -
 
 #[test]
 fn a_search_finds_the_773_requests_a_second_of_fixed_times() {
-    finds_the_rate_of_the_formula(ServiceTime::Fixed(0.001), tail_fixed, 0);
+    finds_the_rate_of_the_formula(ServiceTime::Fixed(0.001), Service::Fixed(0.001), 0);
 }
 
 #[test]
 fn a_search_finds_the_539_requests_a_second_of_exponential_times() {
-    finds_the_rate_of_the_formula(ServiceTime::Exponential(0.001), tail_exponential, 1_000_000);
+    let known = Service::Exponential(0.001);
+    finds_the_rate_of_the_formula(ServiceTime::Exponential(0.001), known, 1_000_000);
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! wait for up to 200 ms, so that the percentiles follow from the schedule alone. And ten connections to a server that
 //! takes 10 ms: they carry 1000 requests a second, whatever is asked for. Each generator that is installed is asked for
 //! the same rate, as far as it knows one. Then becalm is stopped in the middle of loads, and all of them are asked for high
-//! rates from one CPU (`speed.rs`).
+//! rates from one CPU (`speed.rs`). Only when it is asked for, becalm searches a rate that is known (`find.rs`).
 
+mod find;
 mod peers;
 mod speed;
 
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(100..))]
     rate: u32,
 
-    /// How often each generator loads each server
+    /// How often each generator loads each server, or becalm searches
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
 
@@ -66,6 +67,8 @@ enum Experiment {
     Stops,
     /// High rates from one CPU
     Speed,
+    /// The highest rate that meets an objective, of a queue whose answer is known
+    Find,
 }
 
 /// Seconds of the stall.
@@ -94,6 +97,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if runs(Experiment::Speed) {
         println!("{}", speed::table(&becalm, args)?);
+    }
+    if args.only.contains(&Experiment::Find) {
+        println!("{}\n", find::searches(&becalm, args)?);
     }
     let missing: Vec<&str> = GENERATORS.iter().map(|one| one.program).collect();
     let missing =
