@@ -1,11 +1,14 @@
 //! The detector: one value after another, each change when it is confirmed.
 
+use std::cell::OnceCell;
+
 use super::age::{Age, FEW};
 use super::correlation::Correlation;
-use super::judge::{COARSE_DISCOUNT, Judgement, Sides, sharp_discount};
+use super::differences::Differences;
+use super::judge::{COARSE_DISCOUNT, Judgement, Ranked, Sides, sharp_discount};
 use super::locate::{Located, locate, unripe};
 use super::pool::Pool;
-use super::wander::{LONGEST, beyond_wandering, prepared};
+use super::wander::{Filtered, LONGEST, are_all_near, beyond_wandering, prepared};
 use super::window::{self, Window};
 use super::{Point, Rules, SHORTEST, Size, SpreadChange, spread};
 
@@ -115,10 +118,12 @@ pub struct Detector {
     at: Checkpoint,
     window: Window,
     /// What neighbours of the level differ by.
-    differences: Window,
+    differences: Differences,
     last: Option<f64>,
     /// Values of the level, the newest [`LONGEST`] and some.
     level: Vec<f64>,
+    /// What the laws of noise make of them, if it was asked for since the last value.
+    filtered: OnceCell<Box<Filtered>>,
 }
 
 /// Returns how much nearer the boundary is against noise that wanders.
@@ -133,9 +138,10 @@ impl Detector {
             rules,
             at: Checkpoint::default(),
             window: Window::new(),
-            differences: Window::new(),
+            differences: Differences::new(),
             last: None,
             level: Vec::new(),
+            filtered: OnceCell::new(),
         }
     }
 
@@ -154,9 +160,10 @@ impl Detector {
             rules,
             at,
             window: Window::resume(age, &latest(window::needed(age), newest)),
-            differences: Window::resume(older, &latest(window::needed(older), &differences)),
+            differences: Differences::resume(older, latest(window::needed(older), &differences)),
             last: newest.last().map(|point| point.value),
             level: newest.iter().map(|point| point.value).collect(),
+            filtered: OnceCell::new(),
         }
     }
 
@@ -169,11 +176,12 @@ impl Detector {
     pub fn push(&mut self, point: Point) -> Option<News> {
         self.window.push(point);
         self.level.push(point.value);
+        self.filtered.take();
         if self.level.len() >= 2 * LONGEST {
             self.level.drain(..LONGEST);
         }
         if let Some(last) = self.last.replace(point.value) {
-            self.differences.push((point.value - last).abs().into());
+            self.differences.push((point.value - last).abs());
         }
         self.at.seen += 1;
         if self.window.len() < 2 * SHORTEST {
@@ -189,6 +197,7 @@ impl Detector {
 
     fn level(&mut self) -> Option<Change> {
         let (place, judged) = self.confirmed()?;
+        self.differences.catch_up();
         if judged.excess < self.doubt(place.index) {
             return None;
         }
@@ -203,12 +212,13 @@ impl Detector {
     /// Returns what is added to the boundary of a change of level at a place where the series may be getting noisier: from
     /// some values before it on, the difference of the change itself left out.
     fn doubt(&self, place: usize) -> f64 {
-        let n = self.differences.len();
+        let differences = self.differences.window();
+        let n = differences.len();
         // The difference of the change is that to the value before it.
         let step = n - (self.window.len() - place);
         let first = step.saturating_sub(window::REACH);
         let noisier = |before, after| {
-            let split = self.differences.between(before, after);
+            let split = differences.between(before, after);
             spread::judge(split, 0.0)
         };
         let since = noisier((first, step), (step + 1, n));
@@ -235,17 +245,16 @@ impl Detector {
 
     fn spread(&mut self) -> Option<SpreadChange> {
         let boundary = self.rules.boundary() + SPREAD_SURCHARGE;
-        let (split, z) = self
-            .differences
+        self.differences.catch_up();
+        let window = self.differences.window();
+        let (split, z) = window
             .candidates(SPREAD_SURCHARGE)
             .into_iter()
-            .filter(|split| {
-                *split >= spread::FEWEST && self.differences.len() - split >= spread::FEWEST
-            })
-            .map(|split| (split, spread::judge(self.differences.split(split), boundary)))
+            .filter(|split| *split >= spread::FEWEST && window.len() - split >= spread::FEWEST)
+            .map(|split| (split, spread::judge(window.split(split), boundary)))
             .filter(|(_, z)| z.abs() >= boundary)
             .max_by(|a, b| a.1.abs().total_cmp(&b.1.abs()))?;
-        let differences = self.differences.values();
+        let differences = window.values();
         let (index, earliest, latest) = spread::locate(differences, split);
         let (before, after) = differences.split_at(index);
         let before = &before[before.len().saturating_sub(window::REACH)..];
@@ -280,17 +289,35 @@ impl Detector {
         }
         let least = PENDING * self.rules.boundary();
         let suspects = self.window.suspects(PENDING_SHORTEST);
-        let mut sides: Vec<(usize, Sides<'_>)> =
-            suspects.filter_map(|split| Some((split, self.sides(split, least)?))).collect();
-        sides.sort_by(|a, b| b.1.most().total_cmp(&a.1.most()));
+        let mut sorted = self.window.sorted();
+        let mut sides: Vec<(usize, Sides<'_>)> = suspects
+            .filter_map(|split| {
+                let sides = Sides::of(self.window.split(split), sorted.at(split), least)?;
+                Some((split, sides))
+            })
+            .collect();
+        sides.sort_by(|a, b| a.1.most().total_cmp(&b.1.most()));
+        // Those whose ranks were looked at: only of those that may have the largest |z| of all that are left.
+        let mut ranked: Vec<(usize, Ranked<'_>)> = Vec::new();
         // By falling z, of equal ones the nearest to the end first.
         let mut found: Vec<(usize, Judgement)> = Vec::new();
-        for (split, sides) in sides {
+        loop {
+            let tried = found.get(WORTH_TRYING - 1).map_or(0.0, |(_, last)| last.z.abs());
+            let best = ranked.iter().map(|(split, one)| (one.most(), *split)).enumerate();
+            let best = best.max_by(|(_, a), (_, b)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let most = best.map_or(f64::NEG_INFINITY, |(_, (most, _))| most);
+            let next = sides.pop_if(|(_, one)| one.most() >= most);
             // What is left is less than each of those that are tried.
-            if found.get(WORTH_TRYING - 1).is_some_and(|(_, last)| last.z.abs() > sides.most()) {
+            if tried > next.as_ref().map_or(most, |(_, one)| one.most()) {
                 break;
             }
-            let judged = sides.judge(self.at.past, self.age(), self.rules.boundary(), Some(least));
+            if let Some((split, one)) = next {
+                ranked.extend(one.ranked(self.age(), least).map(|one| (split, one)));
+                continue;
+            }
+            let Some((place, _)) = best else { break };
+            let (split, one) = ranked.swap_remove(place);
+            let judged = one.judge(self.at.past, self.age(), self.rules.boundary(), Some(least));
             let Some(judged) = judged.filter(|judged| self.matters(split, judged)) else {
                 continue;
             };
@@ -308,12 +335,15 @@ impl Detector {
     /// stood out: what it does not have is the edge.
     fn confirmed(&self) -> Option<(Located, Judgement)> {
         let surcharge = self.age().surcharge(window::REACH, self.window.is_coarse());
+        let mut sorted = self.window.sorted();
         let mut found: Vec<(usize, Judgement)> = self
             .window
             .candidates(surcharge)
             .into_iter()
             .filter_map(|split| {
-                let sides = self.sides(split, self.least(split))?;
+                let least = self.least(split);
+                let sides = Sides::of(self.window.split(split), sorted.at(split), least)?;
+                let sides = sides.ranked(self.age(), least)?;
                 let boundary = self.rules.boundary();
                 Some((split, sides.judge(self.at.past, self.age(), boundary, None)?))
             })
@@ -345,15 +375,36 @@ impl Detector {
         if judged.scale <= 0.0 {
             return judged;
         }
-        let level = &self.level[self.level.len().saturating_sub(LONGEST)..];
-        let (before, after) = level.split_at(level.len() - (self.window.len() - split));
-        let values = prepared(before, after, FARTHEST * judged.scale, judged.before);
+        let level = self.newest();
+        let at = level.len() - (self.window.len() - split);
+        let (before, after) = level.split_at(at);
+        let reach = FARTHEST * judged.scale;
+        let prepared = || prepared(before, after, reach, judged.before);
+        let moods = (!judged.is_coarse).then_some(prepared);
         let needed = needed.max(0.0);
-        let z = beyond_wandering(&values, before.len(), !judged.is_coarse, needed);
+        let z = if are_all_near(before, after, reach) {
+            beyond_wandering(self.filtered(), at, moods, needed)
+        } else {
+            beyond_wandering(&Filtered::of(prepared(), at), at, moods, needed)
+        };
         let found = judged.z.abs();
         judged.excess = judged.excess.min(judged.excess + z + nearer(&judged) - found);
         judged.z = found.min(z).copysign(judged.z);
         judged
+    }
+
+    /// Returns the values of the level that are laid beside noise that wanders.
+    fn newest(&self) -> &[f64] {
+        &self.level[self.level.len().saturating_sub(LONGEST)..]
+    }
+
+    /// Returns what noise that wanders makes of these values, which is the same for every split.
+    fn filtered(&self) -> &Filtered {
+        self.filtered.get_or_init(|| {
+            let level = self.newest();
+            let values = level.iter().map(|value| value - level[0]).collect();
+            Box::new(Filtered::of(values, level.len() - self.window.len()))
+        })
     }
 
     /// Returns what a split has to reach for a change to be confirmed, at least.
@@ -363,10 +414,6 @@ impl Detector {
         let nearer = sharp_discount(count) - surcharge;
         let coarse = if self.window.is_coarse() { COARSE_DISCOUNT } else { 0.0 };
         self.rules.boundary() - nearer.max(coarse)
-    }
-
-    fn sides(&self, split: usize, least: f64) -> Option<Sides<'_>> {
-        Sides::of(self.window.split(split), self.age(), least)
     }
 
     fn age(&self) -> Age {
@@ -407,10 +454,11 @@ impl Detector {
         self.at.start = self.at.seen - self.window.len() + index;
         let points: Vec<Point> = self.window.points().skip(index).collect();
         self.level = points.iter().map(|point| point.value).collect();
+        self.filtered.take();
         self.window = Window::new();
-        self.differences = Window::new();
+        self.differences = Differences::new();
         for two in points.windows(2) {
-            self.differences.push((two[1].value - two[0].value).abs().into());
+            self.differences.push((two[1].value - two[0].value).abs());
         }
         for point in points {
             self.window.push(point);

@@ -20,7 +20,7 @@ use super::correlation::Correlation;
 use super::jump::jump;
 use super::noisier::beyond_scatter;
 use super::pool::Pool;
-use super::split::{Split, deviation, deviation_of_sorted, range};
+use super::split::{Split, deviation, deviation_of_sorted, is_below, range};
 use super::tilt::{LARGEST_GAIN, separated};
 use crate::center::median_of_sorted;
 
@@ -91,14 +91,13 @@ pub(super) struct Judgement {
     pub(super) is_coarse: bool,
 }
 
-/// A split of which all is known but what takes longest: how far beyond chance its ranks are.
+/// A split whose values were looked at, and whose ranks were not.
 pub(super) struct Sides<'a> {
     split: Split<'a>,
     /// Whether those before it are the longer side.
     is_short: bool,
     longer: (usize, usize),
     shorter: (usize, usize),
-    pool: Pool,
     /// Medians of the longer side and of the shorter one.
     middle: f64,
     level: f64,
@@ -109,10 +108,16 @@ pub(super) struct Sides<'a> {
     separated: Option<f64>,
 }
 
+/// A split of which all is known but what takes longest: how far beyond chance its ranks are.
+pub(super) struct Ranked<'a> {
+    sides: Sides<'a>,
+    pool: Pool,
+}
+
 impl<'a> Sides<'a> {
-    /// Looks at a split of a level of this age, of which neither side is empty; nothing where it is soon clear that |z| is
-    /// below `least`.
-    pub(super) fn of(split: Split<'a>, age: Age, least: f64) -> Option<Self> {
+    /// Looks at a split of which neither side is empty and whose sides are these in ascending order; nothing where it is soon
+    /// clear that |z| is below `least`.
+    pub(super) fn of(split: Split<'a>, sorted: [&[f64]; 2], least: f64) -> Option<Self> {
         let length = |(from, to): (usize, usize)| to - from;
         let is_short = length(split.before) >= length(split.after);
         let (longer, shorter) =
@@ -123,29 +128,22 @@ impl<'a> Sides<'a> {
         if m <= FEW && !are_rare(reference, other) {
             return None;
         }
-        let pool = Pool::of(&split, longer, shorter);
-        if pool.z().abs() * LARGEST_GAIN < least {
+        let separated = are_separate(sorted).then(|| separated(n + m, m));
+        if separated.is_some_and(|separated| separated < least) {
             return None;
         }
-        let sorted = pool.sorted();
-        let separated = are_separate(sorted).then(|| separated(n + m, m));
-        let [middle, level] = sorted.map(median_of_sorted);
-        let scale =
-            deviation_of_sorted(sorted[0], middle).max(nearby(reference, middle, m, is_short));
+        let [longest, shortest] = if is_short { sorted } else { [sorted[1], sorted[0]] };
+        let (middle, level) = (median_of_sorted(longest), median_of_sorted(shortest));
+        let scale = deviation_of_sorted(longest, middle);
+        let scale = nearby(reference, middle, m, is_short, scale);
         let equal = reference.iter().filter(|value| (*value - middle).abs() <= 0.0).count();
         let is_coarse = 2 * equal > n && scale > 0.0;
         let by_values = beyond_scatter(reference, middle, (other, level), scale, is_coarse);
-        if by_values.min(separated.unwrap_or(f64::INFINITY)) < least
-            || !are_beyond(middle, other, pool.z().signum(), scale, age)
-        {
-            return None;
-        }
-        Some(Self {
+        (by_values >= least).then_some(Self {
             split,
             is_short,
             longer,
             shorter,
-            pool,
             middle,
             level,
             scale,
@@ -155,10 +153,28 @@ impl<'a> Sides<'a> {
         })
     }
 
+    /// Returns what |z| is at most, as far as the values tell.
+    pub(super) fn most(&self) -> f64 {
+        self.by_values.min(self.separated.unwrap_or(f64::INFINITY))
+    }
+
+    /// Looks at the ranks of the values of a level of this age; nothing where it is soon clear that |z| is below `least`.
+    pub(super) fn ranked(self, age: Age, least: f64) -> Option<Ranked<'a>> {
+        let Self { split, longer, shorter, middle, scale, .. } = self;
+        let pool = Pool::of(&split, longer, shorter);
+        let other = &split.values[shorter.0..shorter.1];
+        let z = pool.z();
+        let may_do =
+            z.abs() * LARGEST_GAIN >= least && are_beyond(middle, other, z.signum(), scale, age);
+        may_do.then_some(Ranked { sides: self, pool })
+    }
+}
+
+impl Ranked<'_> {
     /// Returns what |z| is at most.
     pub(super) fn most(&self) -> f64 {
-        let by_ranks = self.separated.unwrap_or(self.pool.z().abs() * LARGEST_GAIN);
-        by_ranks.min(self.by_values)
+        let by_ranks = self.sides.separated.unwrap_or(self.pool.z().abs() * LARGEST_GAIN);
+        by_ranks.min(self.sides.by_values)
     }
 
     /// Judges the split; nothing where |z| is below `least`, or without that below the boundary with all surcharges.
@@ -169,7 +185,8 @@ impl<'a> Sides<'a> {
         boundary: f64,
         least: Option<f64>,
     ) -> Option<Judgement> {
-        let Self { split, is_short, longer, shorter, is_coarse, .. } = *self;
+        let sides = &self.sides;
+        let Sides { split, is_short, longer, shorter, is_coarse, by_values, .. } = *sides;
         let m = shorter.1 - shorter.0;
         let start = split.before.0;
         let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
@@ -186,12 +203,11 @@ impl<'a> Sides<'a> {
             Some(least) => z >= least,
             None => beyond(z) >= 0.0,
         };
-        if !is_enough(self.by_values) {
+        if !is_enough(by_values) {
             return None;
         }
-        let by_ranks =
-            self.separated.unwrap_or_else(|| self.pool.signed_root(self.by_values).abs());
-        let z = by_ranks.min(self.by_values);
+        let by_ranks = sides.separated.unwrap_or_else(|| self.pool.signed_root(by_values).abs());
+        let z = by_ranks.min(by_values);
         if !is_enough(z) {
             return None;
         }
@@ -199,11 +215,11 @@ impl<'a> Sides<'a> {
         let correlation = correlation(&split.scores[level_only], past, is_sharp);
         let side = self.pool.z().signum();
         let (before, after, side) = if is_short {
-            (self.middle, self.level, side)
+            (sides.middle, sides.level, side)
         } else {
-            (self.level, self.middle, -side)
+            (sides.level, sides.middle, -side)
         };
-        let (excess, scale) = (beyond(z), self.scale);
+        let (excess, scale) = (beyond(z), sides.scale);
         Some(Judgement { z: side * z, excess, before, after, correlation, scale, is_coarse })
     }
 }
@@ -239,12 +255,15 @@ fn correlation(scores: &[f64], past: Correlation, is_sharp: bool) -> f64 {
     own.coefficient(past, (expected, count * unknown))
 }
 
-/// Returns the robust deviation that the values of the longer side next to the split have at least.
-fn nearby(reference: &[f64], middle: f64, shorter: usize, is_before: bool) -> f64 {
+/// Returns a robust deviation, or that of the values of the longer side next to the split if it is larger.
+fn nearby(reference: &[f64], middle: f64, shorter: usize, is_before: bool, scale: f64) -> f64 {
     let nearest = (2 * shorter).clamp(NEAREST.0, NEAREST.1).min(reference.len());
     let local =
         if is_before { &reference[reference.len() - nearest..] } else { &reference[..nearest] };
-    NEAREST_SHARE * deviation(local, middle)
+    if is_below(local, middle, scale / NEAREST_SHARE) {
+        return scale;
+    }
+    scale.max(NEAREST_SHARE * deviation(local, middle))
 }
 
 /// Says whether all values of one side are beyond all of the other.

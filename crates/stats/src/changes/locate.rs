@@ -37,19 +37,34 @@ pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Located
     let (before, after, scale) = levels(values, near, judged);
     let r = judged.correlation;
     let surprise = scale * (1.0 - r * r).sqrt();
-    let lost = |t: usize, level: f64, earlier: f64| {
-        let expected = if t == 0 { 0.0 } else { r * (values[t - 1] - earlier) };
-        loss((values[t] - level - expected) / surprise)
+    let first = SHORTEST.min(near);
+    // Of each place: on the old level after the old one, on the new one after the old, and on the new one after the new.
+    let lost = |level: f64, earlier: f64| -> Vec<f64> {
+        let mut lost = Vec::with_capacity(values.len() - first);
+        if first == 0 {
+            lost.push(loss((values[0] - level) / surprise));
+        }
+        let others = &values[first.max(1)..];
+        let before = &values[first.max(1) - 1..values.len() - 1];
+        lost.extend(others.iter().zip(before).map(|(value, before)| {
+            let expected = r * (before - earlier);
+            loss((value - level - expected) / surprise)
+        }));
+        lost
     };
+    let stays = lost(before, before);
+    let changes = lost(after, before);
+    let changed = lost(after, after);
     let last = values.len() - 2;
     let mut later = 0.0;
     let mut gains = Vec::with_capacity(values.len());
-    for place in (SHORTEST.min(near)..values.len()).rev() {
-        let old = lost(place, before, before);
+    let each = stays.iter().zip(&changes).zip(&changed).enumerate().rev();
+    for (i, ((stays, changes), changed)) in each {
+        let place = first + i;
         if place <= last {
-            gains.push((place, later + old - lost(place, after, before)));
+            gains.push((place, later + stays - changes));
         }
-        later += old - lost(place, after, after);
+        later += stays - changed;
     }
     let (index, best) = gains
         .iter()

@@ -21,6 +21,7 @@
 mod age;
 pub(crate) mod correlation;
 mod detector;
+mod differences;
 pub mod engines;
 mod errors;
 mod exp;
@@ -37,6 +38,7 @@ mod ramp;
 mod scores;
 mod shift;
 mod sides;
+mod sorted;
 mod split;
 mod spread;
 mod spread_change;

@@ -44,21 +44,48 @@ impl Order {
     /// tie counting one half.
     pub(super) fn walk_all(&self, values: &[f64], mut each: impl FnMut(usize, usize)) {
         let at = |place: u16| values[place as usize];
-        let mut rest = &self.places[..];
-        let mut below = 0;
-        while let Some((first, others)) = rest.split_first() {
-            let value = at(*first);
-            let mut equal = 1;
-            while others.get(equal - 1).is_some_and(|other| at(*other) <= value) {
-                equal += 1;
-            }
-            let (same, larger) = rest.split_at(equal);
-            for place in same {
-                each(*place as usize, 2 * below + equal - 1);
-            }
-            below += equal;
-            rest = larger;
+        let places = &self.places[..];
+        let mut has_ties = false;
+        let mut last = f64::NEG_INFINITY;
+        for place in places {
+            let value = at(*place);
+            has_ties |= value <= last;
+            last = value;
         }
+        if !has_ties {
+            for (i, place) in places.iter().enumerate() {
+                each(*place as usize, 2 * i);
+            }
+            return;
+        }
+        let mut i = 0;
+        while let Some(place) = places.get(i) {
+            let value = at(*place);
+            let is_tie = |place: &&u16| at(**place) <= value;
+            let equal = 1 + places[i + 1..].iter().take_while(is_tie).count();
+            for place in &places[i..i + equal] {
+                each(*place as usize, 2 * i + equal - 1);
+            }
+            i += equal;
+        }
+    }
+
+    /// Returns the values at the places from `first` up to `split`, and those from there on, each in ascending order.
+    pub(super) fn sides(&self, values: &[f64], first: usize, split: usize) -> [Vec<f64>; 2] {
+        let count = self.places.len();
+        let (mut before, mut after) = (vec![0.0; count + 1], vec![0.0; count + 1]);
+        let (mut of_before, mut of_after) = (0, 0);
+        // Without a branch: each is written to both, where the next one takes its place if it is not of that side.
+        for place in &self.places {
+            let place = *place as usize;
+            before[of_before] = values[place];
+            after[of_after] = values[place];
+            of_before += usize::from((first..split).contains(&place));
+            of_after += usize::from(place >= split);
+        }
+        before.truncate(of_before);
+        after.truncate(of_after);
+        [before, after]
     }
 
     /// Returns the order of those whose places `counted` accepts.

@@ -20,8 +20,6 @@ pub(super) struct Pool {
     variance: f64,
     /// Of each side, drawn to that within both.
     variances: [f64; 2],
-    /// The values of each side in ascending order, first those of the first side.
-    sorted: Vec<f64>,
 }
 
 impl Pool {
@@ -33,16 +31,10 @@ impl Pool {
         let is_first = |place: usize| place.wrapping_sub(first.0) < n;
         let is_second = |place: usize| place.wrapping_sub(second.0) < m;
         let order = split.order.among(|place| is_first(place) | is_second(place));
-        let mut sorted = vec![0.0; n + m];
-        // Where the next value of each side is put.
-        let mut next = [0, n];
         order.walk_all(split.values, |place, twice_below| {
-            let side = usize::from(!is_first(place));
-            let at =
-                [place.wrapping_sub(first.0), place.wrapping_sub(second.0).wrapping_add(n)][side];
+            let in_first = place.wrapping_sub(first.0);
+            let at = if in_first < n { in_first } else { n + place - second.0 };
             scores[at] = split.weights[place] * table.of(twice_below);
-            sorted[next[side]] = split.values[place];
-            next[side] += 1;
         });
         let sides = scores.split_at(n);
         let means = [mean(sides.0), mean(sides.1)];
@@ -52,13 +44,7 @@ impl Pool {
         let drawn =
             |sum: f64, count: usize| (sum + within * OF_ALL) / (count as f64 - 1.0 + OF_ALL);
         let variances = [drawn(sums[0], n), drawn(sums[1], m)];
-        Self { scores, first: n, means, variance, variances, sorted }
-    }
-
-    /// Returns the values of both sides in ascending order.
-    pub(super) fn sorted(&self) -> [&[f64]; 2] {
-        let (first, second) = self.sorted.split_at(self.first);
-        [first, second]
+        Self { scores, first: n, means, variance, variances }
     }
 
     /// Returns the difference of the means, second less first, over its error as all scores tell it.

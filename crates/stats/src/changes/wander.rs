@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 use super::log_sum::log_sum;
 use super::moods::moods;
-use super::split::clipped;
+use super::split::{are_near, clipped};
 
 /// Most values that are looked at.
 pub(super) const LONGEST: usize = 500;
@@ -65,6 +65,11 @@ const LAWS: [Law; COUNT] = [
 ];
 const COUNT: usize = 12;
 
+/// How many of the laws come first in which neighbours resemble each other and nothing is added: of those a filter is a
+/// difference of neighbours, so that a few sums over the values are all that it makes.
+const PURE: usize = 6;
+const MIXED: usize = COUNT - PURE;
+
 /// Weight of two moods, and the logarithm of how much more it is in a young series.
 const OF_MOODS: (f64, f64) = (0.3, 0.85);
 
@@ -81,26 +86,39 @@ const LOST: f64 = 1.5;
 const LEAST_LEFT: f64 = 1e-9;
 
 type Each = [f64; COUNT];
+type OfMixed = [f64; MIXED];
 
 /// What the filters do whatever the values are.
 struct Filters {
-    persistence: Each,
-    /// For each place: the gain, and by what the surprise is multiplied.
-    steps: Vec<(Each, Each)>,
-    /// What becomes of a constant, and the sum of its squares before each place.
-    ones: Vec<Each>,
+    /// For each place, of the laws that are mixed.
+    steps: Vec<Step>,
+    /// The sum of the squares of what becomes of a constant, of so many values.
     squares: Vec<Each>,
-    /// The sum of the logarithms of the variances before each place.
-    logs: Vec<Each>,
+    /// The logarithm of what a likelihood of so many values has beside its residual.
+    rests: Vec<Each>,
+    /// The logarithm of the weight of each law.
+    weights: Each,
+}
+
+/// What filters do at a place.
+struct Step {
+    /// What of the value, and what of the state before, is in the next state.
+    of_value: OfMixed,
+    of_state: OfMixed,
+    /// By what the surprise is multiplied.
+    root: OfMixed,
+    /// What becomes of a constant.
+    one: OfMixed,
 }
 
 static FILTERS: LazyLock<Filters> = LazyLock::new(|| {
+    let none = [0.0; MIXED];
+    let step = |_| Step { of_value: none, of_state: none, root: none, one: none };
     let mut filters = Filters {
-        persistence: LAWS.map(|law| law.persistence),
-        steps: vec![([0.0; COUNT], [0.0; COUNT]); LONGEST],
-        ones: vec![[0.0; COUNT]; LONGEST],
+        steps: (0..LONGEST).map(step).collect(),
         squares: vec![[0.0; COUNT]; LONGEST + 1],
-        logs: vec![[0.0; COUNT]; LONGEST + 1],
+        rests: vec![[0.0; COUNT]; LONGEST + 1],
+        weights: LAWS.map(|law| law.weight.ln()),
     };
     for (k, law) in LAWS.iter().enumerate() {
         let p = law.persistence;
@@ -109,16 +127,22 @@ static FILTERS: LazyLock<Filters> = LazyLock::new(|| {
             if walks { (1.0, law.share) } else { (1.0 - law.share, law.share * (1.0 - p * p)) };
         let mut variance = if walks { 0.0 } else { law.share };
         let mut state = 0.0;
+        let mut logs = 0.0;
         for t in 0..LONGEST {
             let of_value = variance + own;
             let gain = variance / of_value;
             let root = of_value.sqrt().recip();
             let surprise = 1.0 - state;
-            filters.steps[t].0[k] = gain;
-            filters.steps[t].1[k] = root;
-            filters.ones[t][k] = surprise * root;
+            if let Some(k) = k.checked_sub(PURE) {
+                let step = &mut filters.steps[t];
+                step.of_value[k] = p * gain;
+                step.of_state[k] = p * (1.0 - gain);
+                step.root[k] = root;
+                step.one[k] = surprise * root;
+            }
             filters.squares[t + 1][k] = filters.squares[t][k] + (surprise * root).powi(2);
-            filters.logs[t + 1][k] = filters.logs[t][k] + of_value.ln();
+            logs += of_value.ln();
+            filters.rests[t + 1][k] = -0.5 * (logs + filters.squares[t + 1][k].ln());
             state = p * gain.mul_add(surprise, state);
             variance = (p * p * variance).mul_add(1.0 - gain, new);
         }
@@ -126,45 +150,118 @@ static FILTERS: LazyLock<Filters> = LazyLock::new(|| {
     filters
 });
 
-/// Products of what the filters of all laws make of the values, a constant, and the step.
-#[derive(Default)]
-struct Sums {
-    values: Each,
+/// What the filters of all laws make of values, whatever step in them is asked about.
+#[derive(Debug, Clone)]
+pub(super) struct Filtered {
+    values: Vec<f64>,
+    /// The sum of the values from each of the newest places on, and after the last.
+    sums: Vec<f64>,
+    /// What the laws that are mixed make of the newest values.
+    seen: Vec<OfMixed>,
+    /// The sum of the products of what all laws make of the values with what they make of a constant.
     with_one: Each,
-    with_step: Each,
-    one_step: Each,
-    step: Each,
+    /// The sum of the squares that a constant leaves, and its logarithm.
+    plain: Each,
+    plain_logs: Each,
+}
+
+impl Filtered {
+    /// Filters at most [`LONGEST`] values, of which steps from place `from` on are asked about.
+    pub(super) fn of(values: Vec<f64>, from: usize) -> Self {
+        let filters = &*FILTERS;
+        let count = values.len();
+        let mut seen = vec![[0.0; MIXED]; count - from];
+        let (mut mixed, mut mixed_with_one, mut state) = ([0.0; MIXED], [0.0; MIXED], [0.0; MIXED]);
+        let (mut square, mut product, mut sum, mut last) = (0.0, 0.0, 0.0, 0.0);
+        for (t, (value, step)) in values.iter().zip(&filters.steps).enumerate() {
+            let mut here = [0.0; MIXED];
+            for k in 0..MIXED {
+                here[k] = (value - state[k]) * step.root[k];
+                mixed[k] += here[k] * here[k];
+                mixed_with_one[k] += here[k] * step.one[k];
+                state[k] = step.of_state[k] * state[k] + step.of_value[k] * value;
+            }
+            square += value * value;
+            product += value * last;
+            sum += value;
+            last = *value;
+            if let Some(place) = t.checked_sub(from) {
+                seen[place] = here;
+            }
+        }
+        let first = values[0];
+        let (mut squares, mut with_one) = (of_all(mixed), of_all(mixed_with_one));
+        for (k, law) in LAWS[..PURE].iter().enumerate() {
+            // The first value, then the differences of each to p times the one before, over their deviation.
+            let p = law.persistence;
+            let variance = 1.0 - p * p;
+            let rest =
+                (square - first * first) - 2.0 * p * product + p * p * (square - last * last);
+            let constant = (1.0 - p) * ((sum - first) - p * (sum - last));
+            squares[k] = first * first + rest / variance;
+            with_one[k] = first + constant / variance;
+        }
+        let ones = &filters.squares[count];
+        let plain: Each = std::array::from_fn(|k| squares[k] - with_one[k] * with_one[k] / ones[k]);
+        let mut sums = vec![0.0; count - from + 1];
+        for place in (from..count).rev() {
+            sums[place - from] = sums[place - from + 1] + values[place];
+        }
+        Self { values, sums, seen, with_one, plain, plain_logs: plain.map(f64::ln) }
+    }
+}
+
+/// Products of what the filters of all laws make of a step at a place with what they make of the values, of a constant and
+/// of the step.
+struct Sums {
+    with_values: Each,
+    with_one: Each,
+    squares: Each,
 }
 
 impl Sums {
-    fn of(values: &[f64], at: usize, filters: &Filters) -> Self {
-        let mut sums = Self::default();
-        let (mut state, mut step_state) = ([0.0; COUNT], [0.0; COUNT]);
-        for (t, value) in values.iter().enumerate() {
-            let (gain, root) = &filters.steps[t];
-            let one = &filters.ones[t];
-            let mut seen = [0.0; COUNT];
-            for k in 0..COUNT {
-                let surprise = value - state[k];
-                seen[k] = surprise * root[k];
-                sums.values[k] += seen[k] * seen[k];
-                sums.with_one[k] += seen[k] * one[k];
-                state[k] = filters.persistence[k] * (state[k] + gain[k] * surprise);
-            }
-            if t < at {
-                continue;
-            }
-            for k in 0..COUNT {
-                let surprise = 1.0 - step_state[k];
-                let step = surprise * root[k];
-                sums.with_step[k] += seen[k] * step;
-                sums.one_step[k] += one[k] * step;
-                sums.step[k] += step * step;
-                step_state[k] = filters.persistence[k] * (step_state[k] + gain[k] * surprise);
+    /// Sums for a place that is not the first.
+    fn of(filtered: &Filtered, at: usize, filters: &Filters) -> Self {
+        let Filtered { values, seen, sums, .. } = filtered;
+        let count = values.len();
+        let from = count - seen.len();
+        let (mut with_values, mut with_one, mut squares, mut state) =
+            ([0.0; MIXED], [0.0; MIXED], [0.0; MIXED], [0.0; MIXED]);
+        for (seen, filter) in seen[at - from..].iter().zip(&filters.steps[at..]) {
+            for k in 0..MIXED {
+                let step = (1.0 - state[k]) * filter.root[k];
+                with_values[k] += seen[k] * step;
+                with_one[k] += filter.one[k] * step;
+                squares[k] += step * step;
+                state[k] = filter.of_state[k] * state[k] + filter.of_value[k];
             }
         }
-        sums
+        let mut all = Self {
+            with_values: of_all(with_values),
+            with_one: of_all(with_one),
+            squares: of_all(squares),
+        };
+        let later = (count - at - 1) as f64;
+        for (k, law) in LAWS[..PURE].iter().enumerate() {
+            // A step is 1 at its place, and later 1 less p times the 1 before, over the same deviation.
+            let p = law.persistence;
+            let variance = 1.0 - p * p;
+            let left = 1.0 - p;
+            let edge = values[at] - p * values[at - 1];
+            let others = sums[at - from + 1] - p * (sums[at - from] - values[count - 1]);
+            all.with_values[k] = (edge + left * others) / variance;
+            all.with_one[k] = left * (1.0 + later * left) / variance;
+            all.squares[k] = (1.0 + later * left * left) / variance;
+        }
+        all
     }
+}
+
+/// Returns numbers of all laws, of which those of the mixed ones are these.
+fn of_all(mixed: OfMixed) -> Each {
+    let mut all = [0.0; COUNT];
+    all[PURE..].copy_from_slice(&mixed);
+    all
 }
 
 /// Values of which those too far from their middle are clipped together.
@@ -182,45 +279,61 @@ pub(super) fn prepared(before: &[f64], after: &[f64], reach: f64, middle: f64) -
     values
 }
 
-/// Returns the root of w for a step at place `at` of at most [`LONGEST`] values, of which neither side is empty,
-/// whichever way the step goes; where it is below `needed`, something between both. Moods are laid beside it where values
-/// `may_have_moods`: of 0 and 1 each is a mood.
-pub(super) fn beyond_wandering(
-    values: &[f64],
+/// Says whether none of the values of both sides of a step are so far from the median of their neighbours that
+/// [`prepared`] surely leaves them as they are.
+pub(super) fn are_all_near(before: &[f64], after: &[f64], reach: f64) -> bool {
+    let mut all = before.rchunks(CLIPPED_AT_ONCE).chain(after.rchunks(CLIPPED_AT_ONCE));
+    all.all(|some| some.len() == 1 || are_near(some, reach))
+}
+
+/// How old a series of so many values is: from 0 to 1, how young.
+fn youth(count: usize) -> f64 {
+    ((YOUNG.1 - count as f64) / (YOUNG.1 - YOUNG.0)).clamp(0.0, 1.0)
+}
+
+/// Returns the root of w for a step at place `at` of values that were filtered, of which neither side is empty, whichever
+/// way the step goes; where it is below `needed`, something between both. `values` returns them as [`prepared`] does if moods are
+/// to be laid beside the step; where there is nothing to do that with, moods are not asked about: of 0 and 1 each is a mood.
+pub(super) fn beyond_wandering<V: AsRef<[f64]>>(
+    filtered: &Filtered,
     at: usize,
-    may_have_moods: bool,
+    values: Option<impl FnOnce() -> V>,
     needed: f64,
 ) -> f64 {
-    let n = values.len() as f64;
-    let young = ((YOUNG.1 - n) / (YOUNG.1 - YOUNG.0)).clamp(0.0, 1.0);
-    root(values, at, may_have_moods, young, needed)
+    root(filtered, at, values, youth(filtered.values.len()), needed)
 }
 
 /// Returns the same for values that were not looked at for a step, but because there is one: no law weighs more for their
 /// number.
 pub(super) fn in_hindsight(values: &[f64], at: usize, needed: f64) -> f64 {
-    root(values, at, true, 0.0, needed)
+    root(&Filtered::of(values.to_vec(), at), at, Some(|| values), 0.0, needed)
 }
 
 /// What w has to be below what is needed for nothing more to be laid beside a step, so that rounding decides nothing.
 const CLEARLY: f64 = 1e-6;
 
-fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64, needed: f64) -> f64 {
-    let n = values.len();
+fn root<V: AsRef<[f64]>>(
+    filtered: &Filtered,
+    at: usize,
+    values: Option<impl FnOnce() -> V>,
+    young: f64,
+    needed: f64,
+) -> f64 {
+    let n = filtered.values.len();
     let filters = &*FILTERS;
-    let sums = Sums::of(values, at, filters);
+    let sums = Sums::of(filtered, at, filters);
     let free = n as f64 - 1.0;
+    let (ones, rests) = (&filters.squares[n], &filters.rests[n]);
     let (mut without, mut with) = ([0.0; COUNT], [0.0; COUNT]);
     let mut independent = 0.0;
     for (k, law) in LAWS.iter().enumerate() {
-        let ones = filters.squares[n][k];
-        let plain = sums.values[k] - sums.with_one[k] * sums.with_one[k] / ones;
-        let cross = sums.with_step[k] - sums.one_step[k] * sums.with_one[k] / ones;
-        let step = sums.step[k] - sums.one_step[k] * sums.one_step[k] / ones;
+        let plain = filtered.plain[k];
+        let cross = sums.with_values[k] - sums.with_one[k] * filtered.with_one[k] / ones[k];
+        let step = sums.squares[k] - sums.with_one[k] * sums.with_one[k] / ones[k];
         let left = (plain - cross * cross / step).max(plain * LEAST_LEFT);
-        let rest = -0.5 * (filters.logs[n][k] + ones.ln());
-        let weight = law.young.mul_add(young, law.weight.ln());
-        without[k] = weight + rest - 0.5 * free * plain.ln();
+        let rest = rests[k];
+        let weight = law.young.mul_add(young, filters.weights[k]);
+        without[k] = weight + rest - 0.5 * free * filtered.plain_logs[k];
         with[k] = weight - law.doubt + rest - 0.5 * free * left.ln();
         if k == 0 {
             independent = rest - 0.5 * free * left.ln();
@@ -231,12 +344,13 @@ fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64, needed: f64
     let (with, mut without) = (log_sum(&with), log_sum(&without));
     let w = 2.0 * known * (with - without);
     // Moods only make it less.
-    if may_have_moods && w > WORTH_FITTING && w > needed * needed - CLEARLY {
+    let values = values.filter(|_| w > WORTH_FITTING && w > needed * needed - CLEARLY);
+    if let Some(values) = values {
         let weight = OF_MOODS.1.mul_add(young, OF_MOODS.0.ln());
         // With so much likelihood moods alone leave less than is needed.
         let most = with - (needed * needed - CLEARLY) / (2.0 * known);
         let enough = most - independent - weight;
-        if let Some(gain) = moods(values, at, enough) {
+        if let Some(gain) = moods(values().as_ref(), at, enough) {
             without = log_sum(&[without, independent + gain + weight]);
         }
     }
@@ -247,6 +361,10 @@ fn root(values: &[f64], at: usize, may_have_moods: bool, young: f64, needed: f64
 mod tests {
     use super::*;
     use crate::Rng;
+
+    fn beyond(values: &[f64], at: usize) -> f64 {
+        beyond_wandering(&Filtered::of(values.to_vec(), at), at, Some(|| values), 0.0)
+    }
 
     /// Values whose neighbours have the correlation `r`, with a step.
     fn related(rng: &mut Rng, n: usize, r: f64, at: usize, step: f64) -> Vec<f64> {
@@ -260,14 +378,55 @@ mod tests {
     }
 
     #[test]
+    fn of_laws_without_noise_beside_them_sums_give_what_their_filter_gives() {
+        let mut rng = Rng::new(12);
+        let filters = &*FILTERS;
+        for (n, at) in [(7, 4), (60, 1), (300, 290), (500, 450)] {
+            let values = related(&mut rng, n, 0.7, at, 3.0);
+            let filtered = Filtered::of(values.clone(), at);
+            let sums = Sums::of(&filtered, at, filters);
+            for (k, law) in LAWS[..PURE].iter().enumerate() {
+                let p = law.persistence;
+                let deviation = (1.0 - p * p).sqrt();
+                let of = |series: &[f64], from: usize| -> Vec<f64> {
+                    let each = series.iter().enumerate().map(|(t, value)| match t {
+                        _ if t < from => 0.0,
+                        0 => *value,
+                        _ if t == from => value / deviation,
+                        _ => (value - p * series[t - 1]) / deviation,
+                    });
+                    each.collect()
+                };
+                let product =
+                    |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+                let (seen, one) = (of(&values, 0), of(&vec![1.0; n], 0));
+                let step = of(&vec![1.0; n], at);
+                let ones = filters.squares[n][k];
+                let with_one = product(&seen, &one);
+                let expected = [
+                    (filtered.with_one[k], with_one),
+                    (filtered.plain[k], product(&seen, &seen) - with_one * with_one / ones),
+                    (sums.with_values[k], product(&seen, &step)),
+                    (sums.with_one[k], product(&one, &step)),
+                    (sums.squares[k], product(&step, &step)),
+                ];
+                for (got, expected) in expected {
+                    let error = (got - expected).abs() / expected.abs().max(1.0);
+                    assert!(error < 1e-9, "{n}, {at}, {p}: {got} is not {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn a_step_in_independent_noise_is_a_step() {
         let mut rng = Rng::new(2);
         let (mut steps, mut none) = (0, 0);
         for _ in 0..100 {
             let values = related(&mut rng, 150, 0.0, 130, 2.0);
-            steps += u32::from(beyond_wandering(&values, 130, true, 0.0) > 3.5);
+            steps += u32::from(beyond(&values, 130) > 3.5);
             let values = related(&mut rng, 150, 0.0, 130, 0.0);
-            none += u32::from(beyond_wandering(&values, 130, true, 0.0) > 2.5);
+            none += u32::from(beyond(&values, 130) > 2.5);
         }
         assert!(steps >= 90 && none <= 3, "{steps}, {none} of 100");
     }
@@ -278,7 +437,7 @@ mod tests {
         let (mut edges, mut wandering) = (0, 0);
         for _ in 0..100 {
             let values = related(&mut rng, 120, 0.6, 100, 3.5);
-            edges += u32::from(beyond_wandering(&values, 100, true, 0.0) > 3.5);
+            edges += u32::from(beyond(&values, 100) > 3.5);
             let mut level = 0.0;
             let moods: Vec<f64> = (0..120)
                 .map(|t| {
@@ -286,7 +445,7 @@ mod tests {
                     level + rng.normal()
                 })
                 .collect();
-            wandering += u32::from(beyond_wandering(&moods, 102, true, 0.0) > 3.5);
+            wandering += u32::from(beyond(&moods, 102) > 3.5);
         }
         assert!(edges >= 85 && wandering <= 10, "{edges}, {wandering} of 100");
     }

@@ -11,6 +11,7 @@ use std::sync::LazyLock;
 use super::correlation::{by_differences, inflation};
 use super::order::Order;
 use super::scores::Scores;
+use super::sorted::Sorted;
 use super::split::{Split, deviation, median};
 use super::{Point, SHORTEST};
 
@@ -62,13 +63,26 @@ const COUNTS: [f64; DISTANCES.len()] = {
     counts
 };
 
-/// For each number of values that is too small for [`REACH`] before every split: what the factors are multiplied with.
-static RESCALED: LazyLock<Vec<[f64; DISTANCES.len()]>> = LazyLock::new(|| {
+/// What there is at each distance where there are too few values for [`REACH`] before every split.
+struct Short {
+    /// At how many distances there are enough values before the split.
+    count: usize,
+    /// How many values are before it, at most [`REACH`].
+    before: [f64; DISTANCES.len()],
+    /// What the factors are multiplied with.
+    rescaled: [f64; DISTANCES.len()],
+}
+
+/// The same for each number of values.
+static SHORT: LazyLock<Vec<Short>> = LazyLock::new(|| {
     let of = |n: usize| {
-        DISTANCES.map(|m| {
-            let before = n.saturating_sub(m).min(REACH);
+        let before = DISTANCES.map(|m| n.saturating_sub(m).min(REACH));
+        let rescaled = std::array::from_fn(|i| {
+            let (m, before) = (DISTANCES[i], before[i]);
             (REACH * (m + REACH)) as f64 / (before * (m + before)) as f64
-        })
+        });
+        let count = before.iter().take_while(|before| **before >= SHORTEST).count();
+        Short { count, before: before.map(|before| before as f64), rescaled }
     };
     (0..KEPT).map(of).collect()
 });
@@ -166,6 +180,11 @@ impl Window {
             .iter()
             .zip(&self.errors)
             .map(|(value, error)| Point { value: *value, error: *error })
+    }
+
+    /// Returns what sorts the values on both sides of splits.
+    pub(super) fn sorted(&self) -> Sorted<'_> {
+        Sorted::new(&self.values, &self.order)
     }
 
     /// Returns the split at a place, with at most [`REACH`] values before it.
@@ -289,17 +308,19 @@ impl Window {
             }
             return squares;
         }
-        let rescaled = &RESCALED[n];
-        for (i, square) in squares.iter_mut().enumerate() {
-            let Some(split) = n.checked_sub(DISTANCES[i]).filter(|split| *split >= SHORTEST) else {
-                break;
-            };
-            let before = split.min(REACH);
-            let middle = self.sums[split];
-            let sum_before = middle - self.sums[split - before];
-            let difference = (end - middle) * before as f64 - sum_before * COUNTS[i];
-            *square = difference * difference * self.factors[i] * rescaled[i];
+        let short = &SHORT[n];
+        let (mut middle, mut before) = ([0.0; DISTANCES.len()], [0.0; DISTANCES.len()]);
+        for i in 0..short.count {
+            let split = n - DISTANCES[i];
+            middle[i] = self.sums[split];
+            before[i] = self.sums[split.saturating_sub(REACH)];
         }
+        for (i, square) in squares.iter_mut().enumerate() {
+            let (after, before) = (end - middle[i], middle[i] - before[i]);
+            let difference = after * short.before[i] - before * COUNTS[i];
+            *square = difference * difference * self.factors[i] * short.rescaled[i];
+        }
+        squares[short.count..].fill(0.0);
         squares
     }
 }
