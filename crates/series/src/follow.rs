@@ -136,15 +136,36 @@ pub fn follow(
     keep: bool,
     now: f64,
 ) -> Result<Vec<Followed>, StoreError> {
+    follow_each(store, series, terms, keep, now, |followed| followed)
+}
+
+/// Does the same, and returns what `of` makes of each series: of many series only a few have their points in memory at a time.
+pub fn follow_each<R: Send>(
+    store: &mut Store,
+    series: Vec<Series>,
+    terms: &ChangeTerms,
+    keep: bool,
+    now: f64,
+    of: impl Fn(Followed) -> R + Sync,
+) -> Result<Vec<R>, StoreError> {
     let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
-    let snapshot = store.snapshot(&ids)?;
-    let seen = snapshot.seen.clone();
-    let (followed, news) = follow_in(snapshot, series, terms, now);
+    let Snapshot { points, changes, reviews, detectors, seen } = store.gathered_snapshot(&ids)?;
+    let known = all_known(series, changes, reviews, detectors);
+    let of_some = |some: Vec<Known>| -> Vec<(R, Option<Found>)> {
+        let ids: Vec<SeriesId> = some.iter().map(|one| one.series.id).collect();
+        let each = some.into_iter().zip(points.of(&ids));
+        let each = each.map(|(known, points)| known.follow(points, terms, now));
+        each.map(|(followed, news)| (of(followed), news)).collect()
+    };
+    let all = parallel::some_at_a_time(known.collect(), of_some);
+    drop(points);
+    let (made, news): (Vec<R>, Vec<_>) = all.into_iter().unzip();
+    let news: Vec<Found> = news.into_iter().flatten().collect();
     if keep && !news.is_empty() {
         // Where somebody added or took away entries meanwhile nothing is kept: whoever looks next finds it again.
         store.put_changes(&news, &seen)?;
     }
-    Ok(followed)
+    Ok(made)
 }
 
 /// Finds the changes of these series in what a history has of them, and says what is to be kept where that is not there yet.
@@ -156,32 +177,42 @@ pub fn follow_in(
     now: f64,
 ) -> (Vec<Followed>, Vec<Found>) {
     let Snapshot { points, changes, reviews, detectors, .. } = snapshot;
-    let all = series.into_iter().zip(points).zip(changes).zip(reviews).zip(detectors);
-    let all = all.map(|((((series, points), known), reviews), state)| Seen {
-        series,
-        points,
-        known,
-        reviews,
-        state,
-    });
+    let all = all_known(series, changes, reviews, detectors).zip(points);
+    let of_some = |some: Vec<(Known, Vec<Point>)>| -> Vec<(Followed, Option<Found>)> {
+        some.into_iter().map(|(known, points)| known.follow(points, terms, now)).collect()
+    };
     let (followed, news): (Vec<_>, Vec<_>) =
-        parallel::each(all.collect(), |one: Seen| one.follow(terms, now)).into_iter().unzip();
+        parallel::some_at_a_time(all.collect(), of_some).into_iter().unzip();
     (followed, news.into_iter().flatten().collect())
 }
 
-/// What a history has of one series.
-struct Seen {
+fn all_known(
+    series: Vec<Series>,
+    changes: Vec<Vec<StoredChange>>,
+    reviews: Vec<Vec<(EntryId, Review)>>,
+    detectors: Vec<Option<DetectorState>>,
+) -> impl Iterator<Item = Known> {
+    let all = series.into_iter().zip(changes).zip(reviews).zip(detectors);
+    all.map(|(((series, changes), reviews), state)| Known { series, changes, reviews, state })
+}
+
+/// What a history has of one series beside its points.
+struct Known {
     series: Series,
-    points: Vec<Point>,
-    known: Vec<StoredChange>,
+    changes: Vec<StoredChange>,
     reviews: Vec<(EntryId, Review)>,
     state: Option<DetectorState>,
 }
 
-impl Seen {
-    /// Finds its changes, and says what is to be kept where that is not there yet.
-    fn follow(self, terms: &ChangeTerms, now: f64) -> (Followed, Option<Found>) {
-        let Self { series, mut points, known, reviews, state } = self;
+impl Known {
+    /// Finds its changes among its points, and says what is to be kept where that is not there yet.
+    fn follow(
+        self,
+        mut points: Vec<Point>,
+        terms: &ChangeTerms,
+        now: f64,
+    ) -> (Followed, Option<Found>) {
+        let Self { series, changes: known, reviews, state } = self;
         let count = points.len();
         points.retain(|point| !terms.left_out.contains(&point.entry));
         // Where the detector stands is of the points that there were.

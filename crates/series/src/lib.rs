@@ -2,7 +2,8 @@
 //!
 //! `points.rs` says which values a record adds to which series, `cut_off.rs` what it has no value of, `entry.rs`
 //! makes an entry of a record and its commit, `measurements.rs` takes a record of several commits apart, `follow.rs`
-//! finds changes of level from where the detector stopped (`detector_state.rs`), in several threads (`parallel.rs`),
+//! finds changes of level from where the detector stopped (`detector_state.rs`), of many series in several threads
+//! (`parallel.rs`),
 //! `documents.rs` makes documents of them, `lineage.rs` what a branch does not have any more. `judge/` is the one judge
 //! of `becalm gate` and `becalm ci`: start with `judge/comparison.rs` for what both share and where they differ.
 //!
@@ -29,7 +30,8 @@ pub use cut_off::{CutOff, cut_off};
 pub use documents::{change_in_history, change_point, series_state, state_in_history, state_word};
 pub use entry::{Checkout, EntryPlace, EntryTerms, entry_at, new_entry};
 pub use follow::{
-    ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, follow_in, placed, rose,
+    ChangeTerms, FalseAlarmsError, Followed, check_false_alarms, follow, follow_each, follow_in,
+    placed, rose,
 };
 pub use lineage::{BranchCommits, Counting, Place, Placed, Uncounted};
 pub use measurements::measurements;

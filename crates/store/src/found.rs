@@ -7,9 +7,9 @@ use becalm_model::history::{EntryId, Point, Review, SeriesId, StoredChange};
 
 /// What there is of series at one moment, one of each for every series.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Snapshot {
+pub struct Snapshot<P = Vec<Vec<Point>>> {
     /// Their points in time order.
-    pub points: Vec<Vec<Point>>,
+    pub points: P,
     /// Their changes in time order.
     pub changes: Vec<Vec<StoredChange>>,
     /// Everything that was decided about them, by entry, whether there is a change at it or not.

@@ -12,6 +12,7 @@ mod error;
 mod facts;
 mod filter;
 mod found;
+mod gathered;
 mod hash;
 mod history;
 mod new_entry;
@@ -29,6 +30,7 @@ pub use filter::{EntryFilter, SeriesFilter};
 pub use found::{
     Decided, DetectorState, EntryValue, Found, Group, Moment, Moved, Prune, Seen, Snapshot, Stamp,
 };
+pub use gathered::GatheredPoints;
 pub use history::{Store, open};
 pub use new_entry::{Added, NewEntry, NewPoint, Origin};
 pub use place::{Access, HistoryLocation};

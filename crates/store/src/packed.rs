@@ -70,65 +70,101 @@ pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<PackedPoint>> {
     }
 }
 
-/// Hands on the points of these series alone, each with its place among them; `None` where the bytes are nothing that
-/// becalm writes. `wanted` rises. Of a row of thousands of series, a few are found in a fraction of the time that all take.
-pub(crate) fn pick(
-    bytes: &[u8],
-    wanted: &[i64],
-    mut take: impl FnMut(usize, PackedPoint),
-) -> Option<()> {
-    let Some(bytes) = bytes.strip_prefix(&MARK) else {
-        let mut next = 0;
-        for point in rows(bytes)? {
-            while wanted.get(next).is_some_and(|series| *series < point.series) {
-                next += 1;
-            }
-            if wanted.get(next) == Some(&point.series) {
-                take(next, point);
-            }
+/// A packed row of which single points can be looked at.
+#[derive(Debug)]
+pub(crate) struct Columns {
+    bytes: Vec<u8>,
+    count: usize,
+    /// Where in the bytes each column ends; the last one is the end.
+    series_end: usize,
+    runs: Runs,
+    bits: usize,
+    values: usize,
+    /// How many of the errors before each eight points are known; empty if none is.
+    known: Vec<u32>,
+}
+
+/// The column of runs.
+#[derive(Debug)]
+enum Runs {
+    /// Each is one byte, from here on.
+    Bytes(usize),
+    Numbers(Vec<u32>),
+}
+
+impl Columns {
+    /// Finds the columns; `None` where the bytes are nothing that becalm writes.
+    pub(crate) fn of(bytes: Vec<u8>) -> Option<Self> {
+        let bytes = if bytes.starts_with(&MARK) { bytes } else { pack(rows(&bytes)?) };
+        let place = |rest: &Rest<'_>| bytes.len() - rest.0.len();
+        let mut rest = Rest(&bytes[MARK.len()..]);
+        let count = usize::try_from(u32::from_le_bytes(rest.take()?)).ok()?;
+        rest.skip_numbers(count)?;
+        let series_end = place(&rest);
+        let runs = if rest.0.get(..count)?.iter().all(|byte| byte & 0x80 == 0) {
+            rest.0 = &rest.0[count..];
+            Runs::Bytes(series_end)
+        } else {
+            let number = |_| u32::try_from(rest.number()?).ok();
+            Runs::Numbers((0..count).map(number).collect::<Option<_>>()?)
+        };
+        let bits = place(&rest);
+        let (all, after) = rest.0.split_at_checked(count.div_ceil(8))?;
+        let values = place(&Rest(after));
+        let mut sum = 0;
+        let before = |bits: &u8| {
+            let before = sum;
+            sum += bits.count_ones();
+            before
+        };
+        let mut known: Vec<u32> = all.iter().map(before).collect();
+        if after.len() != 8 * (count + sum as usize) {
+            return None;
         }
-        return Some(());
-    };
-    let mut rest = Rest(bytes);
-    let count = usize::try_from(u32::from_le_bytes(rest.take()?)).ok()?;
-    // Where each is in the row, and among those that are wanted.
-    let mut found: Vec<(usize, usize, PackedPoint)> = Vec::new();
-    let (mut series, mut next) = (0_i64, 0);
-    for at in 0..count {
-        series = series.checked_add(i64::try_from(rest.number()?).ok()?)?;
-        while wanted.get(next).is_some_and(|one| *one < series) {
-            next += 1;
+        if sum == 0 {
+            known = Vec::new();
         }
-        if wanted.get(next) == Some(&series) {
-            found.push((at, next, PackedPoint { series, value: 0.0, error: None, runs: 0 }));
-        }
+        Some(Self { bytes, count, series_end, runs, bits, values, known })
     }
-    let mut here = found.iter_mut().peekable();
-    for at in 0..count {
-        let runs = u32::try_from(rest.number()?).ok()?;
-        if let Some((_, _, point)) = here.next_if(|(place, ..)| *place == at) {
-            point.runs = runs;
-        }
+
+    /// Returns the numbers of the series, which rise.
+    pub(crate) fn series(&self) -> Option<Vec<i64>> {
+        let mut rest = Rest(self.series_column());
+        let mut series = 0_i64;
+        let next = |_| {
+            series = series.checked_add(i64::try_from(rest.number()?).ok()?)?;
+            Some(series)
+        };
+        (0..self.count).map(next).collect()
     }
-    let (bits, after) = rest.0.split_at_checked(count.div_ceil(8))?;
-    let (values, errors) = after.as_chunks::<8>().0.split_at_checked(count)?;
-    let known = |until: usize| -> usize {
-        let whole: u32 = bits[..until / 8].iter().map(|bits| bits.count_ones()).sum();
-        let last =
-            bits.get(until / 8).map_or(0, |bits| (bits & ((1 << (until % 8)) - 1)).count_ones());
-        whole as usize + last as usize
-    };
-    if after.len() != 8 * (count + known(count)) {
-        return None;
+
+    /// Says whether another row has the same series.
+    pub(crate) fn has_series_of(&self, other: &Self) -> bool {
+        self.count == other.count && self.series_column() == other.series_column()
     }
-    for (at, place, mut point) in found {
-        point.value = f64::from_le_bytes(values[at]);
-        if bits[at / 8] >> (at % 8) & 1 == 1 {
-            point.error = Some(f64::from_le_bytes(*errors.get(known(at))?));
-        }
-        take(place, point);
+
+    fn series_column(&self) -> &[u8] {
+        &self.bytes[MARK.len() + 4..self.series_end]
     }
-    Some(())
+
+    /// Returns value, error and runs of the point at a place, which is below the count of series.
+    pub(crate) fn at(&self, place: usize) -> (f64, Option<f64>, u32) {
+        let number = |at: usize| {
+            let at = self.values + 8 * at;
+            f64::from_le_bytes(self.bytes[at..at + 8].try_into().expect("eight bytes"))
+        };
+        let error = self.known.get(place / 8).and_then(|before| {
+            let bits = self.bytes[self.bits + place / 8];
+            let bit = 1 << (place % 8);
+            let rank = *before + (bits & (bit - 1)).count_ones();
+            (bits & bit != 0).then(|| number(self.count + rank as usize))
+        });
+        let runs = match &self.runs {
+            Runs::Bytes(start) => u32::from(self.bytes[start + place]),
+            Runs::Numbers(runs) => runs[place],
+        };
+        (number(place), error, runs)
+    }
 }
 
 fn columns(bytes: &[u8]) -> Option<Vec<PackedPoint>> {
@@ -165,6 +201,14 @@ impl Rest<'_> {
         let (first, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
         Some(*first)
+    }
+
+    /// Skips so many numbers.
+    fn skip_numbers(&mut self, count: usize) -> Option<()> {
+        for _ in 0..count {
+            self.number()?;
+        }
+        Some(())
     }
 
     fn number(&mut self) -> Option<u64> {
@@ -211,23 +255,24 @@ mod tests {
             .collect();
         let bytes = pack(all.iter().rev().copied().collect());
         assert_eq!(unpack(&bytes), Some(all));
-        let picked = |bytes: &[u8], wanted: &[i64]| {
-            let mut found = Vec::new();
-            pick(bytes, wanted, |place, point| found.push((place, point))).map(|()| found)
+        let looked_at = |bytes: &[u8]| -> Option<Vec<PackedPoint>> {
+            let columns = Columns::of(bytes.to_vec())?;
+            let point = |(place, series)| {
+                let (value, error, runs) = columns.at(place);
+                PackedPoint { series, value, error, runs }
+            };
+            Some(columns.series()?.into_iter().enumerate().map(point).collect())
         };
-        for wanted in [&[][..], &[90], &[1, 90, 91, 180, 1 << 40, 1 << 41], &[270, 900, 1710]] {
-            let of_all = unpack(&bytes)
-                .unwrap()
-                .into_iter()
-                .filter_map(|point| Some((wanted.binary_search(&point.series).ok()?, point)));
-            assert_eq!(picked(&bytes, wanted), Some(of_all.collect()), "{wanted:?}");
-        }
+        assert_eq!(looked_at(&bytes), unpack(&bytes));
+        let few_runs: Vec<PackedPoint> =
+            (1..30).map(|i| PackedPoint { runs: 5, ..point(i, None) }).collect();
+        assert_eq!(looked_at(&pack(few_runs.clone())), Some(few_runs));
         for end in 8..bytes.len() {
             assert_eq!(unpack(&bytes[..end]), None, "{end}");
-            assert_eq!(picked(&bytes[..end], &[90]), None, "{end}");
+            assert_eq!(looked_at(&bytes[..end]), None, "{end}");
         }
         let longer = [&bytes[..], &[0]].concat();
-        assert_eq!((unpack(&longer), picked(&longer, &[90])), (None, None));
+        assert_eq!((unpack(&longer), looked_at(&longer)), (None, None));
         assert_eq!(unpack(&pack(Vec::new())), Some(Vec::new()));
     }
 
@@ -241,9 +286,10 @@ mod tests {
             bytes.extend(u32::MAX.to_le_bytes());
         }
         assert_eq!(unpack(&bytes), Some(vec![point(3, Some(0.1)), point(1 << 40, None)]));
-        let mut found = Vec::new();
-        pick(&bytes, &[2, 3, 4], |place, point| found.push((place, point))).unwrap();
-        assert_eq!(found, [(1, point(3, Some(0.1)))]);
+        let columns = Columns::of(bytes.clone()).unwrap();
+        assert_eq!(columns.series(), Some(vec![3, 1 << 40]));
+        assert_eq!(columns.at(0), (-0.0, Some(0.1), u32::MAX));
+        assert_eq!(columns.at(1), (-0.0, None, u32::MAX));
         assert_eq!(unpack(&bytes[1..]), None);
         assert_eq!(unpack(&[]), Some(Vec::new()));
     }

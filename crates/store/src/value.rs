@@ -33,6 +33,14 @@ impl Row {
         }
     }
 
+    /// Returns bytes that the row does not have afterwards.
+    pub(crate) fn take_blob(&mut self, at: usize) -> Option<Vec<u8>> {
+        match self.0.get_mut(at)? {
+            Value::Blob(value) => Some(std::mem::take(value)),
+            _ => None,
+        }
+    }
+
     pub(crate) fn blob(&self, at: usize) -> Option<&[u8]> {
         match self.0.get(at)? {
             Value::Blob(value) => Some(value),

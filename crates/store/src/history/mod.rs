@@ -17,6 +17,7 @@ use crate::database::{Database, Purpose, READABLE, check_version, migrate, withi
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
 use crate::found::{Decided, EntryValue, Found, Group, Moment, Prune, Seen, Snapshot, Stamp};
+use crate::gathered::GatheredPoints;
 use crate::new_entry::{Added, NewEntry};
 use crate::place::{Access, HistoryLocation};
 use crate::postgres::Postgres;
@@ -160,6 +161,18 @@ impl Store {
         })
     }
 
+    /// Makes a snapshot of which lists of points can be made for a few series at a time: of many series they take most
+    /// memory.
+    pub fn gathered_snapshot(
+        &mut self,
+        series: &[SeriesId],
+    ) -> Result<Snapshot<GatheredPoints>, StoreError> {
+        self.reading(|database| {
+            let points = reading::gathered(database, series, None)?;
+            snapshot(database, series, points)
+        })
+    }
+
     /// Makes a snapshot of series whose points are known already, one list for each. Whoever gives those of another moment
     /// gets findings of them, which [`Self::put_changes`] is not to be given.
     pub fn snapshot_of(
@@ -242,11 +255,11 @@ impl Store {
 }
 
 /// Returns what there is of series beside their points.
-fn snapshot(
+fn snapshot<P>(
     database: &mut dyn Database,
     series: &[SeriesId],
-    points: Vec<Vec<Point>>,
-) -> Result<Snapshot, StoreError> {
+    points: P,
+) -> Result<Snapshot<P>, StoreError> {
     Ok(Snapshot {
         points,
         changes: changes::of(database, series)?,

@@ -12,7 +12,8 @@ use crate::database::{Database, list};
 use crate::error::StoreError;
 use crate::filter::{EntryFilter, SeriesFilter};
 use crate::found::{EntryValue, Group, Moment, Seen, Stamp};
-use crate::packed::{PackedPoint, pick, unpack};
+use crate::gathered::GatheredPoints;
+use crate::packed::{PackedPoint, unpack};
 use crate::value::{Row, Value};
 
 const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty, tags, facts, fingerprint, \
@@ -169,9 +170,15 @@ pub(super) fn points(
     series: &[SeriesId],
     last: Option<usize>,
 ) -> Result<Vec<Vec<Point>>, StoreError> {
-    let mut ids: Vec<i64> = series.iter().map(|one| one.0).collect();
-    ids.sort_unstable();
-    ids.dedup();
+    Ok(gathered(database, series, last)?.of(series))
+}
+
+/// Returns the rows that have them.
+pub(super) fn gathered(
+    database: &mut dyn Database,
+    series: &[SeriesId],
+    last: Option<usize>,
+) -> Result<GatheredPoints, StoreError> {
     // All entries of the branches and machines of these series: others have no points of them.
     let among =
         "(branch, fingerprint) IN (SELECT branch, fingerprint FROM series WHERE id IN {ids})";
@@ -188,34 +195,17 @@ pub(super) fn points(
             "SELECT e.id, e.at_time, e.commit_id, p.packed FROM {entries} e \
              JOIN points p ON p.entry = e.id ORDER BY e.at_time, e.id"
         ),
-        ids.iter().copied(),
+        series.iter().map(|one| one.0),
     )?;
-    // Counted first: lists that grow beside each other take twice the memory and most of the time.
-    let mut counts = vec![0; ids.len()];
-    for row in &rows {
-        let counted =
-            row.blob(3).and_then(|packed| pick(packed, &ids, |place, _| counts[place] += 1));
-        counted.ok_or_else(|| damaged(database, "points"))?;
-    }
-    let mut of_series: Vec<Vec<Point>> = counts.into_iter().map(Vec::with_capacity).collect();
-    for row in &rows {
-        let commit: Option<Arc<str>> = row.text(2).map(Arc::from);
-        let mut read = || {
-            let (entry, at) = (EntryId(row.int(0)?), row.real(1)?);
-            pick(row.blob(3)?, &ids, |place, PackedPoint { value, error, runs, .. }| {
-                let commit = commit.clone();
-                of_series[place].push(Point { entry, at, value, error, runs, commit });
-            })
+    let mut gathered = GatheredPoints::new();
+    for mut row in rows {
+        let mut push = || {
+            let packed = row.take_blob(3)?;
+            gathered.push(EntryId(row.int(0)?), row.real(1)?, row.text(2), packed)
         };
-        if read().is_none() {
-            return Err(damaged(database, "points"));
-        }
+        push().ok_or_else(|| damaged(database, "points"))?;
     }
-    if series.iter().map(|one| one.0).eq(ids.iter().copied()) {
-        return Ok(of_series);
-    }
-    let at = |one: &SeriesId| ids.binary_search(&one.0).expect("it is among them");
-    Ok(series.iter().map(|one| of_series[at(one)].clone()).collect())
+    Ok(gathered)
 }
 
 /// Returns which entries there are of the branch and machine of each of these series.

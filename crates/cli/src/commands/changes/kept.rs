@@ -6,7 +6,7 @@ use becalm_model::wire::{
 };
 use becalm_report::WORDS;
 use becalm_series::{
-    Access, ChangeTerms, Followed, SeriesFilter, Store, change_in_history, follow, placed,
+    Access, ChangeTerms, Followed, SeriesFilter, Store, change_in_history, follow_each, placed,
     state_in_history,
 };
 use becalm_stats::changes::Changes;
@@ -69,26 +69,52 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
         size: args.finding.size.map(Into::into),
         configured: settings.changes.clone(),
     };
-    let followed = follow(&mut store, series, &terms, keep == Access::Write, now())?;
-    let is_unchanged = |one: &&Followed| {
-        one.changes.iter().all(|(_, stored)| stored.state != ChangeState::Confirmed)
-    };
-    let unchanged = followed.iter().filter(is_unchanged).map(|one| {
-        let key = &one.series.key;
-        let rules = terms.rules(&key.benchmark, &key.metric);
-        Unchanged { values: one.points.len(), rules }
-    });
-    let too_few = few::too_few(unchanged);
-    let changes = followed.iter().flat_map(|one| documents_of(one, args)).collect();
-    // What was first reported when is kept of changes of level alone.
-    let listed = || followed.iter().filter(|_| args.since.is_none());
-    let spreads = listed().flat_map(spreads_of).collect();
-    let states_of = |one| -> Vec<SeriesStateDocument> {
-        let one: &Followed = one;
-        one.states.iter().map(|state| state_in_history(one, state)).collect()
-    };
-    let states = listed().flat_map(states_of).collect();
-    Ok(Found { series: count, size: terms.size(), too_few, changes, spreads, states })
+    let keep = keep == Access::Write;
+    let listed =
+        follow_each(&mut store, series, &terms, keep, now(), |one| Listed::of(&one, &terms, args))?;
+    let mut found = Found { series: count, size: terms.size(), ..Found::default() };
+    let mut unchanged = Vec::new();
+    for one in listed {
+        unchanged.extend(one.unchanged);
+        found.changes.extend(one.changes);
+        found.spreads.extend(one.spreads);
+        found.states.extend(one.states);
+    }
+    found.too_few = few::too_few(unchanged);
+    Ok(found)
+}
+
+/// What is listed of a series.
+struct Listed {
+    /// The series, if no change in it is confirmed.
+    unchanged: Option<Unchanged>,
+    changes: Vec<ChangePointDocument>,
+    spreads: Vec<SpreadChangeDocument>,
+    states: Vec<SeriesStateDocument>,
+}
+
+impl Listed {
+    fn of(followed: &Followed, terms: &ChangeTerms, args: &Args) -> Self {
+        let is_confirmed = |(_, stored): &(_, StoredChange)| stored.state == ChangeState::Confirmed;
+        let key = &followed.series.key;
+        let unchanged = (!followed.changes.iter().any(is_confirmed)).then(|| Unchanged {
+            values: followed.points.len(),
+            rules: terms.rules(&key.benchmark, &key.metric),
+        });
+        let mut listed = Self {
+            unchanged,
+            changes: documents_of(followed, args),
+            spreads: Vec::new(),
+            states: Vec::new(),
+        };
+        // What was first reported when is kept of changes of level alone.
+        if args.since.is_none() {
+            listed.spreads = spreads_of(followed).collect();
+            let state = |state| state_in_history(followed, state);
+            listed.states = followed.states.iter().map(state).collect();
+        }
+        listed
+    }
 }
 
 /// Warns of margins in `becalm.toml` that match no series.
