@@ -6,8 +6,8 @@ use becalm_model::history::{
 };
 use becalm_model::{Direction, Unit};
 use becalm_store::{
-    Added, Decided, DetectorState, EntryFilter, EntryValue, Found, Moved, NewEntry, Origin, Prune,
-    Right, SPLIT, SeriesFilter, Store, StoreError, Token,
+    Added, Decided, DetectorState, EntryFilter, EntryValue, Found, Moved, NewEntry, NewPoint,
+    Origin, Prune, Right, SPLIT, SeriesFilter, Store, StoreError, Token,
 };
 
 use crate::support::{Bench, added, all_series, entry, facts, point, values};
@@ -32,6 +32,7 @@ both!(
     points_stand_in_the_order_of_commits,
     the_same_thing_is_not_added_twice,
     what_a_history_got_since_it_was_added_is_added_alone,
+    entries_added_together_are_as_if_each_had_been_added_alone,
     machines_branches_and_units_have_series_of_their_own,
     entries_are_found_by_what_they_are,
     series_are_found_by_name,
@@ -151,6 +152,78 @@ fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
     let own = NewEntry { origin: Origin::Measurement, ..row("6", &[("sort", 1.0)]) };
     added(&mut store, &own);
     assert_eq!(values(&mut store)[2].1.len(), 4);
+}
+
+fn entries_added_together_are_as_if_each_had_been_added_alone(bench: &Bench) {
+    let with = |benchmark: &str, parameters: &[(&str, &str)], value: f64| NewPoint {
+        parameters: parameters.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect(),
+        ..point(benchmark, value)
+    };
+    // Texts that are the same if they are joined, and parameters in another order.
+    let names = |value: f64| {
+        vec![
+            with("sort", &[], value),
+            with("sor", &[("t", "")], value + 0.1),
+            with("sort", &[("a", "bc")], value + 0.2),
+            with("sort", &[("ab", "c")], value + 0.3),
+            with("sort", &[("a", "b"), ("c", "d")], value + 0.4),
+            with("sort", &[("a", "d"), ("c", "b")], value + 0.5),
+        ]
+    };
+    let at = |content: &str, time: f64, points: Vec<NewPoint>| NewEntry {
+        points,
+        ..entry(content, time, 0.0)
+    };
+    let mut all = vec![at("1", 1.0, names(1.0)), at("2", 2.0, names(2.0))];
+    // The same series in another order, with parameters in another order, and a new one among them.
+    let mut other = names(3.0);
+    other[4].parameters.reverse();
+    other.reverse();
+    other.insert(2, point("find", 3.5));
+    all.push(at("3", 3.0, other));
+    // What a benchmark is about changes, and changes back; of two values of one series the first counts.
+    let mut not_main = names(4.0);
+    (not_main[0].main, not_main[1].exact) = (false, true);
+    all.push(at("4", 4.0, not_main));
+    all.push(at("5", 5.0, [names(5.0), names(5.5)].concat()));
+    // Other series: of a branch, of a machine, of a unit, of a direction.
+    all.push(NewEntry { branch: "topic".to_owned(), ..at("6", 6.0, names(6.0)) });
+    all.push(NewEntry { facts: facts("b"), ..at("7", 7.0, names(7.0)) });
+    let mut units = names(8.0);
+    units[0].unit = Unit::Byte;
+    units[1].direction = Direction::Higher;
+    all.push(at("8", 8.0, units));
+    // Known already; of another time; and a file that has gained values since.
+    all.push(at("2", 2.0, names(2.0)));
+    all.push(at("9", 0.5, names(9.0)));
+    let history =
+        |content: &str, points| NewEntry { origin: Origin::History, ..at(content, 10.0, points) };
+    all.push(NewEntry { commit: None, ..history("10", names(10.0)) });
+    let more = [names(10.0), vec![point("copy", 10.5)]].concat();
+    all.push(NewEntry { commit: None, ..history("11", more.clone()) });
+    all.push(NewEntry { commit: None, ..history("12", more) });
+
+    let of = |store: &mut Store| {
+        let series = all_series(store);
+        let ids: Vec<SeriesId> = series.iter().map(|one| one.id).collect();
+        let entries = store.entries(&EntryFilter::default()).unwrap();
+        let documents: Vec<_> =
+            entries.iter().map(|entry| store.document(entry.id).unwrap()).collect();
+        (entries, documents, store.points(&ids).unwrap(), series)
+    };
+    let mut alone = bench.open();
+    let one_by_one: Vec<Added> = all.iter().map(|one| alone.add(one).unwrap()).collect();
+    let expected = of(&mut alone);
+    assert_eq!(expected.3.len(), 22);
+    // All of them, and in two parts of which the second begins with known series.
+    for parts in [vec![&all[..]], vec![&all[..5], &all[5..]]] {
+        let another = bench.another();
+        let mut together = another.open();
+        let added: Vec<Added> =
+            parts.into_iter().flat_map(|part| together.add_all(part).unwrap()).collect();
+        assert_eq!(added, one_by_one);
+        assert_eq!(of(&mut together), expected);
+    }
 }
 
 fn machines_branches_and_units_have_series_of_their_own(bench: &Bench) {

@@ -38,6 +38,14 @@ impl Bench {
         }
     }
 
+    /// Another empty history in the same kind of database.
+    pub(crate) fn another(&self) -> Self {
+        match self.place {
+            HistoryLocation::File(_) => Self::sqlite(),
+            HistoryLocation::Server { .. } => Self::postgres().expect("the server of this one"),
+        }
+    }
+
     pub(crate) fn open(&self) -> Store {
         open(&self.place, Access::Write).unwrap()
     }

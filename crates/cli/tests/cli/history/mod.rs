@@ -324,3 +324,45 @@ fn a_folder_of_asv_is_read_file_by_file_and_its_records_can_be_dropped() {
     let refused = env.run(["history", "add", "results", "--commit", "x"]).exits_with(2).stderr;
     assert!(refused.contains("results of 6"), "{refused}");
 }
+
+#[test]
+fn a_folder_of_asv_gives_the_same_values_whether_records_are_kept_or_dropped() {
+    let env = env();
+    env.write(
+        "results/benchmarks.json",
+        r#"{"time_a": {"type": "time", "unit": "seconds", "param_names": ["n", "kind"]},
+            "time_b": {"type": "time", "unit": "seconds"},
+            "track_c": {"type": "track", "unit": "objects"}, "version": 2}"#,
+    );
+    env.write("results/m/machine.json", r#"{"machine": "m", "cpu": "a", "version": 1}"#);
+    for i in 0..4_u32 {
+        let level = 1.0 + 0.1 * f64::from(i);
+        // Figures that ASV computed, samples of some results, a result without any, and failed ones.
+        let text = format!(
+            r#"{{"commit_hash": "c{i}", "date": {}, "env_name": "e", "params": {{"cpu": "a"}},
+                "result_columns": ["result", "params", "version", "started_at", "duration", "stats_ci_99_a",
+                    "stats_ci_99_b", "stats_q_25", "stats_q_75", "stats_number", "stats_repeat", "samples", "profile"],
+                "results": {{
+                    "time_a": [[{level}, 2.5, null, NaN], [["1", "2"], ["'x'", "'y'"]], "v", 1, 2,
+                        [0.9, 2.4, null, null], [1.5, 2.6, null, null], [0.95, 2.45, null, null],
+                        [1.4, 2.55, null, null], [1, 10, null, null], [3, 5, null, null],
+                        [[0.9, {level}, 1.5], null, null, null]],
+                    "time_b": [[{level}], [], "v", 1, 2, [0.5], [1.5], [0.8], [1.2], [1], [3]],
+                    "track_c": [[{i}], []]}},
+                "version": 2}}"#,
+            1_700_000_000_000 + u64::from(i),
+        );
+        env.write(format!("results/m/c{i}-e.json"), text);
+    }
+    let exported = |records: &str| {
+        let store = format!("{records}.db");
+        let added = ["history", "add", "results", "--records", records, "--store", &store];
+        let _ = env.run(added).exits_with(0);
+        let list = env.run(["history", "list", "--series", "--json", "--store", &store]);
+        let csv = env.run(["history", "export", "--csv", "--store", &store]);
+        (list.exits_with(0).stdout, csv.exits_with(0).stdout)
+    };
+    let (kept, dropped) = (exported("keep"), exported("drop"));
+    assert!(kept.1.lines().count() > 4 * 4, "{}", kept.1);
+    assert_eq!(kept, dropped);
+}
