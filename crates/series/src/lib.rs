@@ -3,9 +3,9 @@
 //! `points.rs` says which values a record adds to which series, `cut_off.rs` what it has no value of, `entry.rs`
 //! makes an entry of a record and its commit, `measurements.rs` takes a record of several commits apart, `follow.rs`
 //! finds changes of level from where the detector stopped (`detector_state.rs`), of many series in several threads
-//! (`parallel.rs`),
-//! `documents.rs` makes documents of them, `lineage.rs` what a branch does not have any more. `judge/` is the one judge
-//! of `becalm gate` and `becalm ci`: start with `judge/comparison.rs` for what both share and where they differ.
+//! (`parallel.rs`), `documents.rs` makes documents of them, `lineage.rs` what a branch does not have any more. `judge/`
+//! is the one judge of `becalm gate` and `becalm ci`: start with `judge/comparison.rs` for what both share and where
+//! they differ.
 //!
 //! It may use `store`, `stats` and `model`. It is given the time, the repository's answers and rules as values, reads
 //! no file and prints nothing; what a command needs of the store it re-exports.
