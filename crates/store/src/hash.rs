@@ -28,6 +28,12 @@ impl Hash {
     }
 }
 
+/// Makes a number of a name.
+pub(crate) fn number_of(name: &str) -> i32 {
+    let [a, b, c, d, ..]: [u8; 32] = Sha256::digest(name).into();
+    i32::from_be_bytes([a, b, c, d])
+}
+
 /// Hashes what makes a series: benchmark, metric, unit, direction, parameters, fingerprint and branch.
 pub(crate) fn series_key(parts: &[&str; 7]) -> String {
     let mut hash = Hash::new();

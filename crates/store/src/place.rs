@@ -8,7 +8,7 @@ use std::path::PathBuf;
 pub enum HistoryLocation {
     /// A file of SQLite.
     File(PathBuf),
-    /// A database of PostgreSQL.
+    /// A schema of a database of PostgreSQL: `?schema=` names it, by default it is `becalm`.
     Server {
         /// Its URL, with a password perhaps. Never to be shown.
         url: String,

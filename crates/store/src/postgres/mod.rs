@@ -1,7 +1,7 @@
 //! PostgreSQL: one history for many machines.
 //!
-//! Everything lies in the schema `becalm` of the database. Whoever writes holds one advisory lock until the
-//! end of the transaction, so that writers come one after the other as in SQLite, and numbers rise in the
+//! Everything lies in one schema of the database: `becalm`, or the one that the URL names, so that a database can have
+//! several histories. Whoever writes holds the advisory lock of the schema until the end of the transaction, so that writers come one after the other as in SQLite, and numbers rise in the
 //! order of adding.
 
 mod connector;
@@ -17,7 +17,7 @@ use crate::database::{Database, Purpose, within};
 use crate::error::StoreError;
 use crate::sqlite::PATIENCE;
 use crate::value::{Row, Value};
-use url::Asked;
+use url::{Asked, Schema};
 
 const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0001.sql"),
@@ -28,20 +28,21 @@ const MIGRATIONS: &[&str] = &[
 /// How long a server is waited for.
 const CONNECTING: Duration = Duration::from_secs(10);
 
-/// The advisory lock of those who write: "becm" and a number.
-const LOCK: &str = "SELECT pg_advisory_xact_lock(1650811757, 1)";
+/// The first number of the advisory locks of those who write: "becm". The second one is that of the schema.
+const LOCK: i32 = 1_650_811_757;
 
 /// An open connection.
 pub(crate) struct Postgres {
     client: Client,
     place: String,
+    schema: Schema,
 }
 
 impl Postgres {
     /// Connects to a server; with `password` where the URL has none. Makes the schema if it is not there and
     /// `make` asks for it.
     pub(crate) fn open(url: &str, password: Option<&str>, make: bool) -> Result<Self, StoreError> {
-        let Asked { mut config, place, encryption } = Asked::read(url)?;
+        let Asked { mut config, place, encryption, schema } = Asked::read(url)?;
         if config.get_password().is_none()
             && let Some(password) = password
         {
@@ -50,24 +51,30 @@ impl Postgres {
         config.connect_timeout(CONNECTING).application_name("becalm");
         let client = connector::connect(&mut config, encryption)
             .map_err(|error| told(&place, &error, Moment::Before))?;
-        let mut open = Self { client, place };
+        let schema_name = schema.quoted();
+        let mut open = Self { client, place, schema };
         open.run(&format!(
-            "SET search_path TO becalm; SET synchronous_commit TO on; SET client_min_messages TO warning; \
+            "SET search_path TO {schema_name}; SET synchronous_commit TO on; SET client_min_messages TO warning; \
              SET lock_timeout TO {}",
             PATIENCE.as_millis()
         ))?;
         if make && !open.has_schema()? {
             // Under the lock of writers: two that make it at once would be in each other's way.
             within(&mut open, Purpose::Writing, |open| {
-                open.run("CREATE SCHEMA IF NOT EXISTS becalm")
+                open.run(&format!("CREATE SCHEMA IF NOT EXISTS {schema_name}"))
             })?;
         }
         Ok(open)
     }
 
     fn has_schema(&mut self) -> Result<bool, StoreError> {
-        let found = self.query("SELECT 1 FROM pg_namespace WHERE nspname = 'becalm'", &[])?;
+        let schema = [self.schema_value()];
+        let found = self.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", &schema)?;
         Ok(!found.is_empty())
+    }
+
+    fn schema_value(&self) -> Value {
+        Value::Text(self.schema.name().to_owned())
     }
 
     fn told(&self, error: &postgres::Error) -> StoreError {
@@ -85,9 +92,10 @@ impl Database for Postgres {
     }
 
     fn version(&mut self) -> Result<i64, StoreError> {
+        let schema = [self.schema_value()];
         let tables = self.query(
-            "SELECT 1 FROM pg_tables WHERE schemaname = 'becalm' AND tablename = 'version'",
-            &[],
+            "SELECT 1 FROM pg_tables WHERE schemaname = $1 AND tablename = 'version'",
+            &schema,
         )?;
         if tables.is_empty() {
             return Ok(0);
@@ -106,7 +114,10 @@ impl Database for Postgres {
     fn begin(&mut self, purpose: Purpose) -> Result<(), StoreError> {
         match purpose {
             Purpose::Reading => self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Purpose::Writing => self.run(&format!("BEGIN; {LOCK}")),
+            Purpose::Writing => {
+                let lock = self.schema.lock();
+                self.run(&format!("BEGIN; SELECT pg_advisory_xact_lock({LOCK}, {lock})"))
+            }
         }
     }
 

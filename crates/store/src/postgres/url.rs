@@ -1,4 +1,5 @@
-//! A URL of PostgreSQL: the client library reads it, except what it says about TLS beyond the least.
+//! A URL of PostgreSQL: the client library reads it, except what it says about TLS beyond the least, and which schema has
+//! the history.
 
 use std::error::Error as _;
 
@@ -7,6 +8,7 @@ use postgres::Config;
 use postgres::config::{Host, SslMode};
 
 use crate::error::StoreError;
+use crate::hash::number_of;
 
 /// What a URL asks for.
 pub(super) struct Asked {
@@ -14,7 +16,12 @@ pub(super) struct Asked {
     /// Where that is, without the password.
     pub(super) place: String,
     pub(super) encryption: Encryption,
+    pub(super) schema: Schema,
 }
+
+/// The schema that has the tables: a database has a history for each of its schemas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Schema(String);
 
 /// How a connection is encrypted, as libpq's `sslmode` names it.
 #[derive(Debug, Clone)]
@@ -27,17 +34,63 @@ pub(super) enum Encryption {
     Always(Trust),
 }
 
-/// What parameters of a URL say about TLS.
+/// What parameters of a URL say that the client library does not know.
 #[derive(Debug, Default)]
 struct Wanted {
     mode: Option<String>,
     roots: Option<String>,
+    schema: Option<String>,
+}
+
+impl Schema {
+    /// The one where a URL names none.
+    const USUAL: &'static str = "becalm";
+
+    /// Bytes of an identifier: the server cuts longer ones.
+    const LONGEST: usize = 63;
+
+    /// Those of the server, and the one where other programs put what they have.
+    const OF_OTHERS: [&'static str; 2] = ["information_schema", "public"];
+
+    fn read(name: Option<String>) -> Result<Self, StoreError> {
+        let Some(name) = name else { return Ok(Self(Self::USUAL.to_owned())) };
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if name.is_empty() || name.len() > Self::LONGEST || !name.bytes().all(is_plain) {
+            return Err(wrong(format!(
+                "schema must have 1 to {} letters, digits, `_` or `-`",
+                Self::LONGEST
+            )));
+        }
+        if name.starts_with("pg_") || Self::OF_OTHERS.contains(&name.as_str()) {
+            return Err(wrong(format!(
+                "the schema {name} is not for becalm alone: choose another name"
+            )));
+        }
+        Ok(Self(name))
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns it as a part of a statement.
+    pub(super) fn quoted(&self) -> String {
+        // No name has a quote.
+        format!("\"{}\"", self.0)
+    }
+
+    /// Returns the number of its lock: writers of one history wait for each other, and those of another do not.
+    pub(super) fn lock(&self) -> i32 {
+        // As every becalm has it that knew no other schema.
+        if self.0 == Self::USUAL { 1 } else { number_of(&self.0) }
+    }
 }
 
 impl Asked {
     /// Reads a URL. What is said of a wrong one never holds the URL, which may have a password.
     pub(super) fn read(url: &str) -> Result<Self, StoreError> {
-        let (rest, wanted) = Wanted::take(url)?;
+        let (rest, mut wanted) = Wanted::take(url)?;
+        let schema = Schema::read(wanted.schema.take())?;
         let config: Config = rest.parse().map_err(|error: postgres::Error| {
             wrong(error.source().map_or_else(|| error.to_string(), ToString::to_string))
         })?;
@@ -49,7 +102,7 @@ impl Asked {
                 std::fs::read(path).map_err(|error| format!("sslrootcert: {path}: {error}"))
             })?
         };
-        Ok(Self { place: shown(&config), config, encryption })
+        Ok(Self { place: shown(&config, &schema), config, encryption, schema })
     }
 }
 
@@ -65,7 +118,7 @@ impl Encryption {
 }
 
 impl Wanted {
-    /// Takes out of a URL what it says about TLS.
+    /// Takes out of a URL what the client library does not know.
     fn take(url: &str) -> Result<(String, Self), StoreError> {
         let mut wanted = Self::default();
         let Some((before, query)) = url.split_once('?') else {
@@ -77,6 +130,7 @@ impl Wanted {
             match name {
                 "sslmode" => wanted.mode = Some(plain(value)),
                 "sslrootcert" => wanted.roots = Some(plain(value)),
+                "schema" => wanted.schema = Some(plain(value)),
                 "sslcert" | "sslkey" => {
                     return Err(wrong(format!(
                         "it has {name}, but this becalm cannot show a certificate of its own: use a password"
@@ -93,7 +147,7 @@ impl Wanted {
         Ok((rest, wanted))
     }
 
-    /// Returns what that means, as libpq means it: whoever names authorities has them verified in every mode.
+    /// Returns what that means for TLS, as libpq means it: whoever names authorities has them verified in every mode.
     fn encryption(
         self,
         read: impl FnOnce(&str) -> Result<Vec<u8>, String>,
@@ -149,8 +203,8 @@ fn plain(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Returns where a server is, without the password.
-fn shown(config: &Config) -> String {
+/// Returns where a history is, without the password.
+fn shown(config: &Config, schema: &Schema) -> String {
     let host = match config.get_hosts().first() {
         Some(Host::Tcp(name)) => name.clone(),
         Some(Host::Unix(path)) => path.display().to_string(),
@@ -159,7 +213,11 @@ fn shown(config: &Config) -> String {
     let user = config.get_user().map(|user| format!("{user}@")).unwrap_or_default();
     let port = config.get_ports().first().map(|port| format!(":{port}")).unwrap_or_default();
     let name = config.get_dbname().or(config.get_user()).unwrap_or_default();
-    format!("postgresql://{user}{host}{port}/{name}")
+    let schema = match schema.name() {
+        Schema::USUAL => String::new(),
+        schema => format!("?schema={schema}"),
+    };
+    format!("postgresql://{user}{host}{port}/{name}{schema}")
 }
 
 #[cfg(test)]
@@ -179,10 +237,46 @@ mod tests {
             "postgresql://me:secret@h/x?nonsense=1",
             "postgresql://me:secret@h/x?sslmode=nonsense",
             "postgresql://me:secret@h/x?sslrootcert=/nowhere",
+            "postgresql://me:secret@h/x?schema=a%22b",
         ] {
             let told = asked(url).err().unwrap();
             assert!(!told.contains("secret"), "{told}");
         }
+    }
+
+    #[test]
+    fn a_schema_is_a_plain_name_and_part_of_the_place() {
+        let of = |schema: &str| asked(&format!("postgresql://h/x?sslmode=disable&schema={schema}"));
+        let longest = "x".repeat(63);
+        for name in ["a", "Team-1_b", "0", "%61bc", &longest] {
+            let found = of(name).unwrap();
+            assert_eq!(found.schema.quoted(), format!("\"{}\"", plain(name)));
+            assert_eq!(found.place, format!("postgresql://h:5432/x?schema={}", plain(name)));
+        }
+        for wrong in [
+            "",
+            "a%22;DROP",
+            "a b",
+            "a;b",
+            "a'b",
+            "a.b",
+            "%C3%A4",
+            "a%00",
+            &format!("{longest}x"),
+            "pg_catalog",
+            "information_schema",
+            "public",
+        ] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
+        // What it is without a name, and with that name, is the same place.
+        let [without, with] = ["", "?schema=becalm"].map(|query| {
+            let Asked { schema, place, .. } = asked(&format!("postgresql://h/x{query}")).unwrap();
+            (schema, place)
+        });
+        assert_eq!(without, with);
+        let [usual, a, b] = ["becalm", "a", "b"].map(|name| of(name).unwrap().schema.lock());
+        assert!(usual == 1 && a != b && a != 1, "{a} {b}");
     }
 
     #[test]
