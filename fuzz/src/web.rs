@@ -8,11 +8,14 @@ use std::sync::{Mutex, PoisonError};
 use becalm_model::history::Commit;
 use becalm_model::{Direction, Unit};
 use becalm_series::{Access as StoreAccess, ChangeTerms, HistoryLocation, NewEntry, NewPoint, Origin, open};
-use becalm_web::{Access, History, Limits, ServerOptions, Unconnected};
+use becalm_web::{Access, History, Limits, Projects, ServerOptions, Unconnected};
 use libfuzzer_sys::fuzz_target;
 
 /// What inputs have as their token.
 const TOKEN: &str = "0123456789abcdef";
+
+/// What inputs have that are for a server with projects.
+const OF_PROJECTS: &[u8] = b"Host: projects";
 
 /// What inputs have in place of the token of a form, of the same length.
 const FORM_TOKEN: [u8; 86] = [b'F'; 86];
@@ -20,9 +23,10 @@ const FORM_TOKEN: [u8; 86] = [b'F'; 86];
 /// Exchanges with one history: inputs add entries to it.
 const EXCHANGES: usize = 2000;
 
-/// A server over a small history.
+/// Two servers over a small history: of the second it is a project.
 struct Dashboard {
     server: Unconnected,
+    of_projects: Unconnected,
     form_token: Vec<u8>,
     exchanges: usize,
     _folder: tempfile::TempDir,
@@ -38,12 +42,11 @@ impl Dashboard {
         for at in 0..30 {
             store.add(&entry(at)).expect("it takes entries");
         }
-        let at = "127.0.0.1:0".parse().expect("an address");
-        let options = ServerOptions {
-            at,
+        let options = || ServerOptions {
+            at: "127.0.0.1:0".parse().expect("an address"),
             title: "history".to_owned(),
             version: "1.0".to_owned(),
-            access: Access::new(at, Some(TOKEN), &[], Vec::new()).expect("a token"),
+            access: Access::new(([127, 0, 0, 1], 0).into(), Some(TOKEN), &[], Vec::new()).expect("a token"),
             encryption: None,
             changes: true,
             limits: Limits { record: 64 << 10, ..Limits::default() },
@@ -51,13 +54,15 @@ impl Dashboard {
             log: None,
         };
         let page = |document: &str| Ok(format!("{} bytes", document.len()));
-        let history = History::new(place, ChangeTerms::default(), page, Box::new(|_| None));
-        let server = Unconnected::new(history, options).expect("a server");
+        let history = || History::new(place.clone(), ChangeTerms::default(), page, Box::new(|_| None));
+        let server = Unconnected::new(history(), options()).expect("a server");
+        let project = ("sort".parse().expect("a name"), history(), Some(Vec::new()));
+        let of_projects = Unconnected::new(Projects::named([project]), options()).expect("a server");
         let front = format!("GET / HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {TOKEN}\r\n\r\n");
         let page = String::from_utf8(server.exchange(front.as_bytes())).expect("a page");
         let (_, after) = page.split_once("name=\"token\" value=\"").expect("a form");
         let form_token = after.as_bytes()[..FORM_TOKEN.len()].to_vec();
-        Self { server, form_token, exchanges: 0, _folder: folder }
+        Self { server, of_projects, form_token, exchanges: 0, _folder: folder }
     }
 
     fn exchange(&mut self, bytes: &[u8]) -> Vec<u8> {
@@ -66,7 +71,8 @@ impl Dashboard {
         if let Some(at) = bytes.windows(FORM_TOKEN.len()).position(|here| here == FORM_TOKEN) {
             sent[at..at + FORM_TOKEN.len()].copy_from_slice(&self.form_token);
         }
-        self.server.exchange(&sent)
+        let is_of_projects = bytes.windows(OF_PROJECTS.len()).any(|here| here == OF_PROJECTS);
+        if is_of_projects { self.of_projects.exchange(&sent) } else { self.server.exchange(&sent) }
     }
 }
 

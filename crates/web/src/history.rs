@@ -27,7 +27,7 @@ pub struct Commits {
 /// Returns the commits of a branch as they are now; `None` if there is no repository that has it.
 pub type CommitsOf = Box<dyn Fn(&str) -> Option<Commits> + Send + Sync>;
 
-/// Connections that are kept for the next request.
+/// Connections that are kept for the next request, by all histories of a server together.
 const IDLE: usize = 8;
 
 /// Commands of changes that are remembered.
@@ -40,6 +40,7 @@ pub struct History {
     pub(crate) record_page: RecordPage,
     commits: CommitsOf,
     idle: Mutex<Vec<Store>>,
+    most_idle: usize,
     /// What was found when the history was last looked at.
     pub(crate) findings: Mutex<Option<Arc<Findings>>>,
     /// Points that were read.
@@ -65,11 +66,18 @@ impl History {
             record_page,
             commits,
             idle: Mutex::default(),
+            most_idle: IDLE,
             findings: Mutex::default(),
             kept: Mutex::default(),
             sides: Mutex::default(),
             commands: Mutex::default(),
         }
+    }
+
+    /// Takes no more memory and connections than one of so many histories in a server may.
+    pub(crate) fn share(&mut self, of: usize) {
+        self.most_idle = IDLE.div_ceil(of.max(1));
+        locked(&self.kept).share(of);
     }
 
     /// Returns which of all entries of a branch do not count.
@@ -95,7 +103,7 @@ impl History {
         // A file is opened anew each time, so that one that was replaced is noticed.
         if matches!(self.place, HistoryLocation::Server { .. }) {
             let mut idle = locked(&self.idle);
-            if idle.len() < IDLE {
+            if idle.len() < self.most_idle {
                 idle.push(store);
             }
         }

@@ -75,6 +75,11 @@ impl Kept {
         Self { groups: Vec::new(), most, clock: 0 }
     }
 
+    /// Keeps no more than one of so many may that have the memory together.
+    pub(crate) fn share(&mut self, of: usize) {
+        self.most = MOST / of.max(1);
+    }
+
     /// Brings the points of a group to how it stands now, without these entries.
     pub(crate) fn bring(
         &mut self,

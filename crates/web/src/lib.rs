@@ -17,6 +17,6 @@ pub use becalm_tls::TlsError;
 pub use history::{Commits, CommitsOf, History, RecordPage};
 pub use publish::{PublishError, Published, publish};
 pub use server::{
-    Access, Answered, Encryption, EncryptionError, Identity, Limits, Log, NewToken, ReadIdentity,
-    Server, ServerOptions, TokenError, Unconnected,
+    Access, Answered, Encryption, EncryptionError, Identity, Limits, Log, NewToken, ProjectName,
+    ProjectNameError, Projects, ReadIdentity, Server, ServerOptions, TokenError, Unconnected,
 };

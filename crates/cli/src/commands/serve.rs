@@ -1,20 +1,23 @@
-//! `becalm serve`: the pages of a history, for a browser.
+//! `becalm serve`: the pages of a history, or of several, for a browser.
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use becalm_machine::return_freed_at_once;
+use becalm_report::printable;
+use becalm_series::{Access as StoreAccess, HistoryLocation, StoreError, Token, open};
 use becalm_web::{
-    Access, Answered, Encryption, EncryptionError, History, Identity, Limits, Log, Server,
-    ServerOptions, TokenError,
+    Access, Answered, Encryption, EncryptionError, History, Identity, Limits, Log, ProjectName,
+    ProjectNameError, Projects, Server, ServerOptions, TokenError,
 };
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
 use super::history::{
-    Settings, StoreFlags, commits, now, read_token, record_page, title, warn_if_readable,
+    Settings, StoreFlags, commits, now, place_of, read_token, record_page, title, warn_if_readable,
 };
 use super::schema::published as schema_text;
 use crate::error::CommandError;
@@ -27,6 +30,9 @@ const TOKEN: &str = "BECALM_SERVE_TOKEN";
 
 /// How long it may look at the history before it says where it is.
 const PREPARING: Duration = Duration::from_secs(30);
+
+/// How long the databases of several projects are waited for before the others are shown.
+const ANSWERING: Duration = Duration::from_secs(12);
 
 /// How soon it ends meanwhile if it is interrupted.
 const LOOK: Duration = Duration::from_millis(50);
@@ -41,10 +47,16 @@ const LOOK: Duration = Duration::from_millis(50);
 /// token. The token that you give here permits everything; those of `becalm history token` have
 /// only the rights that you gave them. Without --tls-cert and --tls-key the connection is not
 /// encrypted: beyond your own network, use them, or put the server behind a proxy with TLS.
+///
+/// With --project, one server shows several histories: each below its name, and a list of them at
+/// the top. Tokens of a history count in its project alone.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     store: StoreFlags,
+    /// A project and its history: an SQLite file, or a PostgreSQL URL; may be repeated
+    #[arg(long = "project", value_name = "NAME=PLACE", value_parser = NonEmptyStringValueParser::new())]
+    projects: Vec<String>,
     /// Address and port to listen on; beyond loopback only with a token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8417")]
     listen: SocketAddr,
@@ -60,7 +72,8 @@ pub(crate) struct Args {
     /// A name by which browsers reach the server, such as that of a proxy; may be repeated
     #[arg(long = "host", value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     hosts: Vec<String>,
-    /// What the pages call the history [default: the name of the repository]
+    /// What the pages call the history, or the list of projects [default: the name of the
+    /// repository]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
     /// Refuse decisions about changes, and new results
@@ -99,14 +112,15 @@ fn log(answered: &Answered<'_>) {
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let settings = Settings::read()?;
-    let place = args.store.place(&settings)?;
-    // Whatever is wrong with it is said here and not on a page.
-    let of_history = args.store.open_for_reading(&settings)?.tokens()?;
+    let (shown, tokens) = if args.projects.is_empty() {
+        only(args, &settings)?
+    } else {
+        several(args, &settings, ui)?
+    };
     let token = token(args.token_file.as_deref(), ui)?;
-    let access = Access::new(args.listen, token.as_deref(), &of_history, args.hosts.clone())
-        .map_err(refused)?;
+    let access =
+        Access::new(args.listen, token.as_deref(), &tokens, args.hosts.clone()).map_err(refused)?;
     let limits = Limits { record: usize::from(args.max_record) << 20, ..Limits::default() };
-    let history = History::new(place, settings.change_terms(), record_page, commits()?);
     let options = ServerOptions {
         at: args.listen,
         title: title(args.title.as_deref())?,
@@ -121,7 +135,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // It reads whole histories, and then waits for days.
     return_freed_at_once();
     let interrupt = interrupt()?;
-    let server = Server::start(history, options).map_err(|error| {
+    let server = Server::start(shown, options).map_err(|error| {
         CommandError::measure(format!("cannot listen on {}: {error}", args.listen))
             .hint("--listen chooses another address or port; with port 0 the system chooses one")
     })?;
@@ -134,6 +148,102 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.print(&format!("{}\n", server.url()))?;
     while interrupt.sleep(Duration::from_secs(3600)) {}
     Ok(Exit::Done)
+}
+
+/// Returns the only history, and its tokens.
+fn only(args: &Args, settings: &Settings) -> Result<(Projects, Vec<Token>), CommandError> {
+    // Whatever is wrong with it is said here and not on a page.
+    let tokens = args.store.open_for_reading(settings)?.tokens()?;
+    let place = args.store.place(settings)?;
+    let history = History::new(place, settings.change_terms(), record_page, commits()?);
+    Ok((history.into(), tokens))
+}
+
+/// Returns several projects, and all of their tokens. Where the history of one cannot be read now, the others are shown.
+fn several(
+    args: &Args,
+    settings: &Settings,
+    ui: &Ui,
+) -> Result<(Projects, Vec<Token>), CommandError> {
+    if args.store.is_named() {
+        return Err(CommandError::usage("--store and --project cannot be combined")
+            .hint("name each history with --project NAME=PLACE"));
+    }
+    let mut named: Vec<(ProjectName, HistoryLocation)> = Vec::new();
+    for text in &args.projects {
+        let (name, place) = project(text)?;
+        if named.iter().any(|(other, _)| *other == name) {
+            return Err(CommandError::usage(format!("--project {name}: the name is given twice")));
+        }
+        named.push((name, place));
+    }
+    let found = tokens_of(named.iter().map(|(_, place)| place.clone()).collect());
+    let mut all = Vec::new();
+    let mut projects = Vec::new();
+    for ((name, place), found) in named.into_iter().zip(found) {
+        let tokens = match found {
+            Some(Ok(tokens)) => Ok(tokens),
+            Some(Err(error @ StoreError::HistoryLocation { .. })) => {
+                return Err(CommandError::usage(format!("--project {name}: {error}")));
+            }
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("its database does not answer".to_owned()),
+        };
+        let tokens = tokens.map_err(|why| {
+            ui.warn(format!("project {name}: {why}; its pages say so until it can be read"));
+        });
+        let tokens = tokens.ok();
+        all.extend(tokens.iter().flatten().cloned());
+        // The repository around becalm is of one project at most.
+        let commits = Box::new(|_: &str| None);
+        projects.push((
+            name,
+            History::new(place, settings.change_terms(), record_page, commits),
+            tokens,
+        ));
+    }
+    Ok((Projects::named(projects), all))
+}
+
+/// Reads the tokens of all of these histories at the same time; `None` where a database says nothing.
+fn tokens_of(places: Vec<HistoryLocation>) -> Vec<Option<Result<Vec<Token>, StoreError>>> {
+    let mut found: Vec<_> = places.iter().map(|_| None).collect();
+    let (send, receive) = mpsc::channel();
+    for (at, place) in places.into_iter().enumerate() {
+        let send = send.clone();
+        std::thread::spawn(move || {
+            let tokens = open(&place, StoreAccess::Read).and_then(|mut store| store.tokens());
+            // Nobody waits any more.
+            let _ = send.send((at, tokens));
+        });
+    }
+    drop(send);
+    let began = Instant::now();
+    while let Ok((at, tokens)) = receive.recv_timeout(ANSWERING.saturating_sub(began.elapsed())) {
+        found[at] = Some(tokens);
+    }
+    found
+}
+
+/// Reads `NAME=PLACE`. What is said of a wrong one does not repeat the place, which may have a password.
+fn project(text: &str) -> Result<(ProjectName, HistoryLocation), CommandError> {
+    let parts = text.split_once('=').filter(|(name, place)| {
+        // Where the name was forgotten, this is a part of a place.
+        !place.is_empty() && !name.contains(['/', ':', '@'])
+    });
+    let Some((name, place)) = parts else {
+        return Err(CommandError::usage("--project must have the form NAME=PLACE"));
+    };
+    let wrong = |why: String| CommandError::usage(format!("--project {}: {why}", printable(name)));
+    match name.parse() {
+        Ok(name) => Ok((name, place_of(place))),
+        Err(ProjectNameError::Unusual { most }) => Err(wrong(format!(
+            "a name has up to {most} letters, digits, `-`, `_` or `.`, and begins with a letter or digit"
+        ))),
+        Err(ProjectNameError::Reserved) => {
+            Err(wrong("addresses of the server begin with this name: choose another".to_owned()))
+        }
+    }
 }
 
 /// Reads certificate and key, and reads them again when they are renewed.

@@ -290,3 +290,125 @@ fn a_server_that_is_killed_has_every_record_that_it_acknowledged() {
 fn a_server_that_is_killed_often_has_every_record_that_it_acknowledged() {
     killed_while_records_arrive(200);
 }
+
+/// Two projects of SQLite in a folder: `sort` with a regression, `search` empty but for a token.
+fn with_projects() -> (TestEnv, String) {
+    let env = with_history();
+    let made = ["history", "token", "add", "ci", "--may", "upload", "--store", "search.db"];
+    let token = env.run(made).exits_with(0).stdout.trim().to_owned();
+    (env, token)
+}
+
+#[test]
+fn several_projects_are_served_below_their_names_and_take_results_there() {
+    let (env, token) = with_projects();
+    let projects = ["--project", "sort=.becalm/history.db", "--project", "search=search.db"];
+    let server = serve(&env, &[&projects[..], &["--title", "our benchmarks"]].concat());
+    let page = get(&server, "/", "");
+    assert!(page.contains("our benchmarks") && page.contains("href=\"search/\""), "{page}");
+    assert!(get(&server, "/sort/", "").contains("1\u{a0}regression, confirmed and open"));
+    env.write("r.json", record(1_700_000_500));
+    let send = |to: &str| {
+        let mut command = env.command(["history", "add", "r.json", "--to"]);
+        let done = command.arg(format!("{}{to}", server.url)).env("BECALM_TOKEN", &token).output();
+        let done = done.unwrap();
+        (
+            done.status.code(),
+            String::from_utf8(done.stdout).unwrap(),
+            String::from_utf8(done.stderr).unwrap(),
+        )
+    };
+    let (code, added, said) = send("search");
+    assert!(code == Some(0) && added.starts_with("added entry 1: "), "{said}");
+    // One that is not of this project, and one that the user forgot.
+    let (code, _, said) = send("sort/");
+    assert!(code == Some(4) && said.contains("status 401"), "{said}");
+    let (code, _, said) = send("");
+    assert!(
+        code == Some(4) && said.contains("status 404") && said.contains("--to URL/NAME"),
+        "{said}"
+    );
+    assert!(get(&server, "/search/entry/1", "").contains("wall_time"));
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn a_project_that_cannot_be_read_is_said_and_the_others_are_served() {
+    let (env, _) = with_projects();
+    let mut command =
+        env.command(["serve", "--listen", "127.0.0.1:0", "--project", "sort=.becalm/history.db"]);
+    command.args(["--project", "gone=gone.db"]);
+    // What the environment says is for commands without projects.
+    command.env("BECALM_STORE", "elsewhere.db");
+    let server = Server::of(command);
+    assert!(get(&server, "/sort/", "").starts_with("HTTP/1.1 200 "));
+    assert!(get(&server, "/gone/", "").starts_with("HTTP/1.1 503 "));
+    assert_eq!(server.end(), Some(0));
+}
+
+#[test]
+fn projects_that_cannot_be_are_refused_without_their_passwords() {
+    let (env, _) = with_projects();
+    let url = "postgresql://me:secret@127.0.0.1:1/x";
+    for (projects, why) in [
+        (vec!["a=search.db", "a=other.db"], "--project a: the name is given twice"),
+        (vec!["api=search.db"], "--project api: addresses of the server begin with this name"),
+        (vec!["metrics=search.db"], "addresses of the server begin with this name"),
+        (vec!["a b=search.db"], "--project a b: a name has up to 63 letters"),
+        (vec!["..=search.db"], "a name has up to 63 letters"),
+        (vec!["=search.db"], "a name has up to 63 letters"),
+        (vec!["search.db"], "--project must have the form NAME=PLACE"),
+        (vec!["a="], "--project must have the form NAME=PLACE"),
+        (
+            vec!["postgresql://me:secret@127.0.0.1:1/x?schema=a"],
+            "--project must have the form NAME=PLACE",
+        ),
+        (
+            vec![&format!("a={url}?schema=a%22b")],
+            "--project a: this PostgreSQL URL cannot contain a history: schema must have",
+        ),
+        (vec![&format!("a={url}?schema=public")], "the schema public is not for becalm alone"),
+    ] {
+        let given = projects.iter().flat_map(|one| ["--project", one]);
+        let arguments: Vec<&str> =
+            ["serve", "--listen", "127.0.0.1:0"].into_iter().chain(given).collect();
+        let said = env.run(&arguments).exits_with(2).stderr;
+        assert!(said.contains(why) && !said.contains("secret"), "{projects:?}: {said}");
+    }
+    let both = ["serve", "--store", "search.db", "--project", "a=search.db"];
+    let said = env.run(both).exits_with(2).stderr;
+    assert!(said.contains("--store and --project cannot be combined"), "{said}");
+}
+
+#[test]
+fn a_schema_is_a_part_of_the_place_for_every_command() {
+    let url = match becalm_testkit::postgres() {
+        Ok(server) => server.database(),
+        Err(why) => return becalm_testkit::skipped(why),
+    };
+    let env = env();
+    env.write("r.json", record(1_700_000_500));
+    let [one, two] = ["one", "two"].map(|schema| format!("{url}?schema={schema}"));
+    let absent = env.run(["history", "list", "--store", &one]).exits_with(4).stderr;
+    assert!(absent.contains("?schema=one yet"), "{absent}");
+    let _ = env.run(["history", "add", "r.json", "--store", &one]).exits_with(0);
+    // What a file says, and what the environment says.
+    env.write("becalm.toml", format!("version = 1\n[history]\nstore = \"{one}\"\n"));
+    let listed = env.run(["history", "list"]).exits_with(0).stdout;
+    assert!(listed.contains("sort") || listed.lines().count() > 1, "{listed}");
+    let mut command = env.command(["history", "list"]);
+    let other = command.env("BECALM_STORE", &two).output().unwrap();
+    assert!(String::from_utf8(other.stderr).unwrap().contains("?schema=two yet"));
+    let token = env
+        .run(["history", "token", "add", "ci", "--may", "upload", "--store", &two])
+        .exits_with(0);
+    let token = token.stdout.trim().to_owned();
+    let projects = [format!("one={one}"), format!("two={two}")];
+    let server = serve(&env, &["--project", &projects[0], "--project", &projects[1]]);
+    let mut command = env.command(["history", "add", "r.json", "--to"]);
+    let sent =
+        command.arg(format!("{}two", server.url)).env("BECALM_TOKEN", &token).output().unwrap();
+    assert!(sent.status.success(), "{}", String::from_utf8_lossy(&sent.stderr));
+    assert!(get(&server, "/two/entry/1", "").starts_with("HTTP/1.1 200 "));
+    assert_eq!(server.end(), Some(0));
+}

@@ -94,8 +94,8 @@ pub use schema::{
     LOAD_SCHEMA, LOG_SCHEMA, MACHINE_SERVICE_SCHEMA, PLAN_SCHEMA, PROBE_SCHEMA, REPRODUCE_SCHEMA,
     RUN_SCHEMA, SERVICES_SCHEMA, STATS_SCHEMA, STEADY_SCHEMA, TOPOLOGY_SCHEMA, TRACE_SCHEMA,
     TUNE_SCHEMA, WEB_BENCHMARKS_SCHEMA, WEB_CHANGES_SCHEMA, WEB_COMPARE_SCHEMA, WEB_ENTRIES_SCHEMA,
-    WEB_ENTRY_SCHEMA, WEB_MACHINES_SCHEMA, WEB_SERIES_SCHEMA, WEB_SUITES_SCHEMA, WEB_UPLOAD_SCHEMA,
-    WORKLOAD_SCHEMA,
+    WEB_ENTRY_SCHEMA, WEB_MACHINES_SCHEMA, WEB_PROJECTS_SCHEMA, WEB_SERIES_SCHEMA,
+    WEB_SUITES_SCHEMA, WEB_UPLOAD_SCHEMA, WORKLOAD_SCHEMA,
 };
 pub use services::{ProgramDocument, ServicesDocument};
 pub use stats::{StatsDocument, stats_document};
@@ -128,8 +128,8 @@ pub use web::{
 pub use web_overviews::{
     WebChoiceDocument, WebCompareCounts, WebCompareDocument, WebComparisonDocument,
     WebMachineBranchDocument, WebMachineDocument, WebMachinesDocument, WebNoiseDocument,
-    WebSideDocument, WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument,
-    WebTurnDocument,
+    WebProjectDocument, WebProjectStanding, WebProjectsDocument, WebSideDocument,
+    WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument, WebTurnDocument,
 };
 pub use worded::{Worded, Words, worded};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};

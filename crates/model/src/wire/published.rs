@@ -9,15 +9,15 @@ use super::{
     HostsDocument, MachineServiceDocument, PlanDocument, ProbeDocument, ReproduceDocument,
     ServicesDocument, StatsDocument, SteadyDocument, SuiteDocument, TopologyDocument,
     TraceDocument, TuneDocument, WebBenchmarksDocument, WebChangesDocument, WebCompareDocument,
-    WebEntriesDocument, WebEntryDocument, WebMachinesDocument, WebSeriesDocument,
-    WebSuitesDocument, WebUploadDocument, WorkloadDocument,
+    WebEntriesDocument, WebEntryDocument, WebMachinesDocument, WebProjectsDocument,
+    WebSeriesDocument, WebSuitesDocument, WebUploadDocument, WorkloadDocument,
 };
 use crate::ablate::{AblateDocument, MitigationEffects};
 use crate::load::{LoadFindDocument, LoadRunDocument};
 
 /// The names; `becalm schema` lists them in this order. Apart from what makes the schemas, so that a program that has
 /// them as text does without.
-const NAMES: [&str; 38] = [
+const NAMES: [&str; 39] = [
     "record",
     "bisect",
     "boot-params",
@@ -52,6 +52,7 @@ const NAMES: [&str; 38] = [
     "web-entries",
     "web-entry",
     "web-machines",
+    "web-projects",
     "web-series",
     "web-suites",
     "web-upload",
@@ -105,6 +106,7 @@ pub fn json_schema(name: &str) -> Option<Value> {
         "web-entries" => of::<WebEntriesDocument>(),
         "web-entry" => of::<WebEntryDocument>(),
         "web-machines" => of::<WebMachinesDocument>(),
+        "web-projects" => of::<WebProjectsDocument>(),
         "web-series" => of::<WebSeriesDocument>(),
         "web-suites" => of::<WebSuitesDocument>(),
         "web-upload" => of::<WebUploadDocument>(),

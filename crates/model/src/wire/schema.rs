@@ -76,6 +76,8 @@ pub const WEB_ENTRIES_SCHEMA: &str = "becalm/web-entries/1";
 pub const WEB_ENTRY_SCHEMA: &str = "becalm/web-entry/1";
 /// What `/api/machines` of `becalm serve` answers.
 pub const WEB_MACHINES_SCHEMA: &str = "becalm/web-machines/1";
+/// What `/api/projects` of a `becalm serve` with several projects answers.
+pub const WEB_PROJECTS_SCHEMA: &str = "becalm/web-projects/1";
 /// What `/api/series/N` of `becalm serve` answers.
 pub const WEB_SERIES_SCHEMA: &str = "becalm/web-series/1";
 /// What `/api/suites` of `becalm serve` answers.

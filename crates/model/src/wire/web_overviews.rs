@@ -1,11 +1,12 @@
-//! Shapes of pages over many series: what differs between two sides, machines, and where the time of suites goes.
+//! Shapes of pages over many series: what differs between two sides, machines, where the time of suites goes, and how projects
+//! stand.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::WebPart;
+use super::{WebChangeCounts, WebPart};
 
 /// All benchmarks of two commits, branches or machines beside each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -238,4 +239,42 @@ pub struct WebSuiteBenchmarkDocument {
     pub share: f64,
     /// The last values of `seconds`, in time order.
     pub trend: Vec<f64>,
+}
+
+/// The projects of a server, of which each has a history of its own.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebProjectsDocument {
+    /// `becalm/web-projects/1`.
+    pub schema: String,
+    /// Those that the reader may read, in the order of the server's command line.
+    pub projects: Vec<WebProjectDocument>,
+    /// Of how many more the server does not know yet who may read them, because their histories could not be read since it
+    /// started.
+    pub unknown: usize,
+}
+
+/// One project.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebProjectDocument {
+    /// Its name: the addresses of its pages begin with it.
+    pub name: String,
+    /// How it stands; `null` if its history cannot be read now.
+    pub standing: Option<WebProjectStanding>,
+}
+
+/// How a project stands.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebProjectStanding {
+    /// Entries of the history.
+    pub entries: usize,
+    /// Series that are watched: those of main metrics.
+    pub series: usize,
+    /// Its changes by the decision about them.
+    pub counts: WebChangeCounts,
+    /// Open changes that are confirmed and for the better.
+    pub open_improvements: usize,
+    /// Open changes that are not confirmed yet.
+    pub open_pending: usize,
+    /// When the last result was measured, in seconds since the Unix epoch.
+    pub last: Option<f64>,
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use becalm_model::Unit;
 use becalm_model::wire::WebPart;
 
-use super::links::{At, Links};
+use super::links::{At, Links, SitePart};
 use super::zoom;
 use crate::escape;
 use crate::quantity::count;
@@ -52,18 +52,21 @@ pub fn web_icon() -> String {
 pub(super) fn page(links: &Links<'_>, section: Section, title: &str, content: &str) -> String {
     let site = links.site;
     let name = escape::html(&clipped(&site.title));
+    let part = links.part();
+    let feed = format!(
+        "<link rel=\"alternate\" type=\"application/atom+xml\" title=\"Confirmed changes\" href=\"{}\">\n",
+        links.to(At::Asset("feed.atom"))
+    );
+    let feed = if part == SitePart::Top { "" } else { &feed };
     let mut out = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"generator\" content=\"becalm {}\">\n<title>{} \u{b7} {name}</title>\n\
-         {}\n<link rel=\"icon\" href=\"{}\">\n\
-         <link rel=\"alternate\" type=\"application/atom+xml\" title=\"Confirmed changes\" href=\"{}\">\n\
-         </head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n",
+         {}\n<link rel=\"icon\" href=\"{}\">\n{feed}</head>\n<body>\n<a class=\"skip\" href=\"#main\">Skip to the content</a>\n",
         escape::html(&site.version),
         escape::html(&clipped(title)),
         style(links),
         links.to(At::Asset("icon.svg")),
-        links.to(At::Asset("feed.atom")),
     );
     let pages = [
         (Section::Changes, "Changes", At::Changes { state: "open", branch: None, page: 1 }),
@@ -77,17 +80,21 @@ pub(super) fn page(links: &Links<'_>, section: Section, title: &str, content: &s
         (Section::Suites, "Suites", At::Suites { suite: None, page: 1 }),
         (Section::Entries, "Entries", At::Entries { page: 1 }),
     ];
-    let _ = write!(
-        out,
-        "<header class=\"site\">\n<p class=\"name\">{name}</p>\n<nav aria-label=\"Pages\">"
-    );
-    for (of, word, at) in pages {
-        let current = if of == section { " aria-current=\"page\"" } else { "" };
-        let _ = write!(out, "<a href=\"{}\"{current}>{word}</a>", links.to(at));
+    let _ = write!(out, "<header class=\"site\">\n<p class=\"name\">{name}</p>\n");
+    if part != SitePart::Top {
+        out.push_str("<nav aria-label=\"Pages\">");
+        if part == SitePart::Project {
+            let _ = write!(out, "<a href=\"{}\">Projects</a>", links.projects());
+        }
+        for (of, word, at) in pages {
+            let current = if of == section { " aria-current=\"page\"" } else { "" };
+            let _ = write!(out, "<a href=\"{}\"{current}>{word}</a>", links.to(at));
+        }
+        out.push_str("</nav>\n");
     }
     let _ = write!(
         out,
-        "</nav>\n</header>\n<main id=\"main\">\n{content}</main>\n\
+        "</header>\n<main id=\"main\">\n{content}</main>\n\
          <footer>becalm {}</footer>\n</body>\n</html>\n",
         escape::html(&site.version)
     );

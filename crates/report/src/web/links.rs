@@ -24,12 +24,25 @@ pub enum SitePlace {
     Served {
         /// What a form needs so that its decision is taken; `None` if nobody can decide.
         decisions: Option<Decisions>,
+        /// Which part of the server they are.
+        part: SitePart,
     },
     /// They are files, which open from a disk; nobody can decide there.
     Files {
         /// Numbers of the entries whose whole record is among them.
         records: BTreeSet<i64>,
     },
+}
+
+/// Which part of a server a page belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SitePart {
+    /// The only history that it has.
+    Whole,
+    /// One of several projects, below the list of them.
+    Project,
+    /// The list of projects, above all of them.
+    Top,
 }
 
 /// What a form needs so that its decision is taken.
@@ -68,7 +81,13 @@ impl<'a> Links<'a> {
     }
 
     pub(super) fn in_folder(site: &'a Site) -> Self {
-        Self { site, up: "../" }
+        Self::below(site, 1)
+    }
+
+    /// Returns those of a page that somebody asked for so many folders down.
+    pub(super) fn below(site: &'a Site, depth: usize) -> Self {
+        const UP: &str = "../../../../../../../../";
+        Self { site, up: &UP[..3 * depth.min(UP.len() / 3)] }
     }
 
     /// Returns the link to a page. It has no character that HTML would read.
@@ -98,10 +117,27 @@ impl<'a> Links<'a> {
     /// Returns where a decision about a change is sent, and what the form needs.
     pub(super) fn decisions(&self, change: &str) -> Option<(String, &'a Decisions)> {
         match &self.site.place {
-            SitePlace::Served { decisions: Some(decisions) } => {
+            SitePlace::Served { decisions: Some(decisions), .. } => {
                 Some((format!("{}changes/{}", self.up, escaped(change)), decisions))
             }
             _ => None,
+        }
+    }
+
+    /// Returns which part of a server the page belongs to; files are all there is.
+    pub(super) fn part(&self) -> SitePart {
+        match self.site.place {
+            SitePlace::Served { part, .. } => part,
+            SitePlace::Files { .. } => SitePart::Whole,
+        }
+    }
+
+    /// Returns the link to the list of projects.
+    pub(super) fn projects(&self) -> String {
+        match self.part() {
+            SitePart::Top if self.up.is_empty() => "./".to_owned(),
+            SitePart::Top => self.up.to_owned(),
+            _ => format!("{}../", self.up),
         }
     }
 
@@ -253,7 +289,7 @@ mod tests {
 
     #[test]
     fn every_state_of_a_page_is_in_its_address() {
-        let site = site(SitePlace::Served { decisions: None });
+        let site = site(SitePlace::Served { decisions: None, part: SitePart::Project });
         let links = Links::in_folder(&site);
         let to = |at| links.to(at);
         assert_eq!(to(At::Changes { state: "open", branch: None, page: 1 }), "../changes");
@@ -272,6 +308,10 @@ mod tests {
         let found = At::Benchmarks { search: "ä <", all: true, page: 1 };
         assert_eq!(to(found), "../benchmarks?search=%C3%A4%20%3C&amp;all=yes");
         assert_eq!(links.point(7), "../record/7");
+        assert_eq!(
+            (links.projects(), Links::at_top(&site).projects()),
+            ("../../".into(), "../".into())
+        );
     }
 
     #[test]

@@ -14,6 +14,8 @@ use crate::escape;
 pub enum WebMessage {
     /// There is no such page, series or entry.
     NotFound,
+    /// There is no such project, on a server with several.
+    NoProject,
     /// The page is there, but not for this method.
     WrongMethod,
     /// The request cannot be understood, because of this.
@@ -56,9 +58,12 @@ pub enum WebMessage {
 
 /// Writes a page that says why there is nothing else. `depth` is how many folders down it was asked for.
 pub fn web_message(message: &WebMessage, site: &Site, depth: usize) -> String {
-    let links = if depth == 0 { Links::at_top(site) } else { Links::in_folder(site) };
+    let links = Links::below(site, depth);
     let (title, text) = words(message);
     let mut out = format!("<h1>{}</h1>\n<p>{}</p>\n", escape::html(title), escape::html(&text));
+    if *message == WebMessage::NoProject {
+        let _ = writeln!(out, "<p><a href=\"{}\">All projects</a></p>", links.projects());
+    }
     if let WebMessage::Meanwhile { series, .. } = message {
         let to = links.to(At::Series { id: *series, by: "order", page: 1 });
         let _ = writeln!(out, "<p><a href=\"{to}\">Look at it again and decide</a></p>");
@@ -76,6 +81,11 @@ fn words(message: &WebMessage) -> (&'static str, String) {
     use WebMessage as M;
     match message {
         M::NotFound => ("Not found", "The history has nothing with this name or number.".to_owned()),
+        M::NoProject => (
+            "Not found",
+            "No project has this name. On this server, the address of each page begins with the name of its project."
+                .to_owned(),
+        ),
         M::WrongMethod => ("Not possible", "This address does not accept such a request.".to_owned()),
         M::BadRequest(why) => ("Bad request", sentence(why)),
         M::Pruned => {

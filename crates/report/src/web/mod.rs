@@ -15,6 +15,7 @@ mod machine;
 mod machines;
 mod message;
 mod picture;
+mod projects;
 mod ridges;
 mod series;
 mod spark;
@@ -31,11 +32,12 @@ pub use entries::{web_entries, web_entry};
 pub use feed::{web_badge, web_feed};
 pub use frame::{web_icon, web_style};
 pub use links::{
-    Decisions, Site, SitePlace, benchmarks_file, changes_file, compare_file, entries_file,
-    entry_file, machines_file, series_file, suites_file,
+    Decisions, Site, SitePart, SitePlace, benchmarks_file, changes_file, compare_file,
+    entries_file, entry_file, machines_file, series_file, suites_file,
 };
 pub use machines::web_machines;
 pub use message::{WebMessage, web_message, web_message_text};
+pub use projects::web_projects;
 pub use series::web_series;
 pub use suites::web_suites;
 pub use zoom::web_scripts;

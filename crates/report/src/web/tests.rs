@@ -15,8 +15,9 @@ use becalm_model::wire::{
 };
 
 use super::{
-    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_compare,
-    web_entries, web_entry, web_feed, web_machines, web_message, web_series, web_style, web_suites,
+    Decisions, Site, SitePart, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes,
+    web_compare, web_entries, web_entry, web_feed, web_machines, web_message, web_series,
+    web_style, web_suites,
 };
 
 /// What somebody writes who wants a page to do more than show it.
@@ -28,7 +29,7 @@ fn site(text: &str) -> Site {
     Site {
         title: text.to_owned(),
         version: "1.0".to_owned(),
-        place: SitePlace::Served { decisions },
+        place: SitePlace::Served { decisions, part: SitePart::Whole },
     }
 }
 

@@ -10,6 +10,7 @@ mod noise;
 mod outline;
 mod search;
 mod series;
+mod standing;
 mod suites;
 
 use becalm_model::wire::WebPart;
@@ -21,6 +22,7 @@ pub(crate) use entries::{entries, entry};
 pub(crate) use findings::Findings;
 pub(crate) use machines::machines;
 pub(crate) use series::{By, series};
+pub(crate) use standing::standing;
 pub(crate) use suites::suites;
 
 /// Cuts a long list into parts of `each` and returns the one asked for, with what it is; `None` if there is no such part.

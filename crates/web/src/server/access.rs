@@ -33,8 +33,10 @@ pub enum TokenError {
 pub struct Access {
     /// The digest of the token that permits everything: the token itself is not kept.
     token: Option<[u8; 32]>,
-    /// Whether nobody sees anything without a token.
+    /// Whether nobody sees anything without a token, whatever tokens a history has.
     needs_token: bool,
+    /// Whether the history has a token for reading, so that nobody reads it without one.
+    pub(super) has_readers: bool,
     /// Names of the server, beside those of loopback.
     hosts: Vec<String>,
 }
@@ -62,8 +64,8 @@ impl Caller {
 }
 
 impl Access {
-    /// Permits everything to those who have the token, and to those of the history what it says. Without any for reading,
-    /// those who reach a server on loopback by `localhost`, its address or one of these names may look and decide: a page of
+    /// Permits everything to those who have the token, and to those of a history what it says, in that history. Without any
+    /// for reading, those who reach a server on loopback by `localhost`, its address or one of these names may look and decide: a page of
     /// another site could have its own name lead here.
     pub fn new(
         at: SocketAddr,
@@ -83,12 +85,19 @@ impl Access {
             }
             Some(token) => Some(digest(token.as_bytes())),
         };
-        Ok(Self { needs_token: token.is_some() || has_readers, token, hosts })
+        let needs_token = token.is_some() || !at.ip().is_loopback();
+        Ok(Self { token, needs_token, has_readers, hosts })
     }
 
-    /// Says whether a request names the server as it is called. With a token nobody else gets in anyway.
-    pub(super) fn knows_host(&self, headers: &HeaderMap) -> bool {
-        if self.needs_token && self.hosts.is_empty() {
+    /// Says whether nobody reads a history without a token that has one for reading, or none.
+    pub(super) fn guards(&self, has_readers: bool) -> bool {
+        self.needs_token || has_readers
+    }
+
+    /// Says whether a request names the server as it is called. Where nothing is open without a token, nobody else gets in
+    /// anyway.
+    pub(super) fn knows_host(&self, headers: &HeaderMap, is_open: bool) -> bool {
+        if !is_open && self.hosts.is_empty() {
             return true;
         }
         let Some(host) = host(headers) else { return false };
@@ -101,15 +110,23 @@ impl Access {
         is_loopback || self.hosts.iter().any(|known| name.eq_ignore_ascii_case(known))
     }
 
-    /// Returns who asks, if they may ask for anything.
-    pub(super) fn caller(&self, headers: &HeaderMap, of_history: &[Token]) -> Option<Caller> {
-        if let Some((name, secret)) = credentials(headers) {
-            let given = digest(secret.as_bytes());
-            if self.token.as_ref().is_some_and(|token| is_same(&given, token)) {
-                return Some(Caller { name, has_token: true, rights: RIGHTS.to_vec() });
-            }
-            let given = hexadecimal(&given);
-            let known = of_history.iter().find(|one| one.revoked.is_none() && one.digest == given);
+    /// Returns who asks, if they have the token that permits everything.
+    pub(super) fn of_server(&self, headers: &HeaderMap) -> Option<Caller> {
+        let (name, secret) = credentials(headers)?;
+        let is_it = is_same(&digest(secret.as_bytes()), self.token.as_ref()?);
+        is_it.then(|| Caller { name, has_token: true, rights: RIGHTS.to_vec() })
+    }
+
+    /// Returns who asks at a history, by its tokens, if they may ask for anything.
+    pub(super) fn of_history(
+        &self,
+        headers: &HeaderMap,
+        tokens: &[Token],
+        has_readers: bool,
+    ) -> Option<Caller> {
+        if let Some((_, secret)) = credentials(headers) {
+            let given = hexadecimal(&digest(secret.as_bytes()));
+            let known = tokens.iter().find(|one| one.revoked.is_none() && one.digest == given);
             if let Some(Token { name, rights, .. }) = known {
                 let (name, rights) = (name.clone(), rights.clone());
                 return Some(Caller { name, has_token: true, rights });
@@ -117,7 +134,7 @@ impl Access {
         }
         // Nobody adds anything without a token: what can reach loopback can be a page of another site.
         let rights = vec![Right::Read, Right::Manage];
-        (!self.needs_token).then_some(Caller { rights, ..Caller::nobody() })
+        (!self.guards(has_readers)).then_some(Caller { rights, ..Caller::nobody() })
     }
 }
 
@@ -287,7 +304,7 @@ mod tests {
     fn who_has_the_token_may_ask_by_either_scheme() {
         let access = Access::new(here(), Some(TOKEN), &[], Vec::new()).unwrap();
         let who = |given: &str| {
-            let caller = access.caller(&headers(&[("authorization", given)]), &[])?;
+            let caller = access.of_server(&headers(&[("authorization", given)]))?;
             assert!(RIGHTS.into_iter().all(|right| caller.may(right)));
             Some(caller.name)
         };
@@ -300,7 +317,11 @@ mod tests {
         {
             assert_eq!(who(wrong), None, "{wrong}");
         }
-        assert_eq!(access.caller(&HeaderMap::new(), &[]), None);
+        let nobody = HeaderMap::new();
+        assert_eq!(
+            (access.of_server(&nobody), access.of_history(&nobody, &[], false)),
+            (None, None)
+        );
     }
 
     #[test]
@@ -313,7 +334,8 @@ mod tests {
         let access = Access::new(here(), None, &known, Vec::new()).unwrap();
         let may = |given: &str| -> Option<Vec<Right>> {
             let given = format!("Bearer {given}");
-            let caller = access.caller(&headers(&[("authorization", &given)]), &known)?;
+            let given = headers(&[("authorization", &given)]);
+            let caller = access.of_history(&given, &known, access.has_readers)?;
             Some(RIGHTS.into_iter().filter(|right| caller.may(*right)).collect())
         };
         assert_eq!(may("reader"), Some(vec![Right::Read]));
@@ -321,7 +343,8 @@ mod tests {
         assert_eq!((may("gone"), may("other")), (None, None));
         // Where nobody needs a token to look, everybody does, but nobody adds without one.
         let open = Access::new(here(), None, &known[1..], Vec::new()).unwrap();
-        let anybody = open.caller(&HeaderMap::new(), &known[1..]).unwrap();
+        assert!(access.has_readers && !open.has_readers);
+        let anybody = open.of_history(&HeaderMap::new(), &known[1..], false).unwrap();
         let all = RIGHTS.map(|right| anybody.may(right));
         assert_eq!(all, [true, false, true]);
     }
@@ -349,7 +372,7 @@ mod tests {
     #[test]
     fn a_name_of_another_site_does_not_lead_here() {
         let access = Access::new(here(), None, &[], vec!["bench.example".to_owned()]).unwrap();
-        let knows = |host: &str| access.knows_host(&headers(&[("host", host)]));
+        let knows = |host: &str| access.knows_host(&headers(&[("host", host)]), true);
         for known in
             ["localhost", "LOCALHOST:80", "127.0.0.1:8", "[::1]:8", "[::1]", "bench.example:8"]
         {
@@ -358,7 +381,10 @@ mod tests {
         for unknown in ["evil.example", "localhost.evil.example", "", "10.0.0.1:80"] {
             assert!(!knows(unknown), "{unknown}");
         }
-        assert!(!access.knows_host(&HeaderMap::new()));
+        assert!(!access.knows_host(&HeaderMap::new(), true));
+        // Where nothing is open, a name that nobody has given is as good as any.
+        let closed = Access::new(here(), Some(TOKEN), &[], Vec::new()).unwrap();
+        assert!(closed.knows_host(&headers(&[("host", "evil.example")]), false));
     }
 
     #[test]

@@ -102,7 +102,7 @@ impl Answer {
         Self::new(StatusCode::OK, kind, body)
     }
 
-    /// Sends the browser elsewhere, after a form.
+    /// Sends the browser elsewhere.
     pub(super) fn see_other(to: String) -> Self {
         Self::new(StatusCode::SEE_OTHER, Kind::Text, String::new()).with(LOCATION, to)
     }
@@ -118,12 +118,11 @@ impl Answer {
         self.with(ALLOW, methods.to_owned())
     }
 
-    /// Asks for the token.
-    pub(super) fn asking_for_token(self) -> Self {
-        self.with(
-            WWW_AUTHENTICATE,
-            "Basic realm=\"becalm: any name, and the token as password\"".to_owned(),
-        )
+    /// Asks for the token: browsers have one for each project.
+    pub(super) fn asking_for_token(self, project: Option<&str>) -> Self {
+        let of = project.map_or(String::new(), |name| format!(" {name}"));
+        let realm = format!("Basic realm=\"becalm{of}: any name, and the token as password\"");
+        self.with(WWW_AUTHENTICATE, realm)
     }
 
     fn with(mut self, name: HeaderName, value: String) -> Self {

@@ -7,10 +7,13 @@ mod counters;
 mod decide;
 mod encrypted;
 mod fields;
+mod lookup;
 mod openapi;
+mod projects;
 mod query;
 mod routes;
 mod target;
+mod top;
 mod unconnected;
 mod upload;
 mod wanted;
@@ -25,17 +28,18 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 
-use crate::history::{History, locked};
+use crate::history::locked;
 
 pub use access::{Access, NewToken, TokenError};
 pub use encrypted::{Encryption, EncryptionError, Identity, ReadIdentity};
+pub use projects::{ProjectName, ProjectNameError, Projects};
 pub use unconnected::Unconnected;
 
 /// What a server does.
 pub struct ServerOptions {
     /// Where it listens; with port 0 the system chooses one.
     pub at: SocketAddr,
-    /// What the history is called.
+    /// What the only history is called, or the list of several.
     pub title: String,
     /// The version of becalm.
     pub version: String,
@@ -116,12 +120,12 @@ pub struct Server {
 
 impl Server {
     /// Starts one. It answers at once, but whoever comes before it is [prepared](Self::is_prepared_within) may wait.
-    pub fn start(history: History, options: ServerOptions) -> io::Result<Self> {
+    pub fn start(shown: impl Into<Projects>, options: ServerOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(options.at))?;
         let at = listener.local_addr()?;
         let (stop, stopped) = watch::channel(false);
-        let service = routes::Service::new(history, options)?;
+        let service = routes::Service::new(shown.into(), options)?;
         let scheme = service.scheme();
         let (found, is_found) = mpsc::channel::<()>();
         let named = std::thread::Builder::new().name("web".to_owned());
@@ -130,11 +134,14 @@ impl Server {
             let service = Arc::new(service);
             // Connections to a database may not be closed from within a runtime: the last one to have them is out here.
             let kept = Arc::clone(&service);
-            let looking = Arc::clone(&service);
-            runtime.spawn_blocking(move || {
-                looking.look();
-                drop(found);
-            });
+            for project in service.projects.all() {
+                let (project, found) = (Arc::clone(project), found.clone());
+                runtime.spawn_blocking(move || {
+                    project.look();
+                    drop(found);
+                });
+            }
+            drop(found);
             tasks.block_on(&runtime, connection::accept(listener, service, stopped));
             drop(tasks);
             // A query that hangs does not keep the server.

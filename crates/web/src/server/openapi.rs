@@ -112,20 +112,53 @@ pub(super) const OPERATIONS: &[Operation] = &[
     },
 ];
 
+/// The only address that several projects have together.
+pub(super) const PROJECTS: Operation = Operation {
+    path: "/api/projects",
+    method: "get",
+    summary: "The projects that you may read, and how each stands",
+    takes: &[],
+    answer: "web-projects",
+};
+
+/// Which part of a server is described.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Described<'a> {
+    /// A server with one history.
+    Whole,
+    /// One project of several, by its name.
+    Project(&'a str),
+    /// All of several: the addresses of each begin with its name.
+    Projects,
+}
+
 /// Writes the description, for a server of this version.
-pub(super) fn openapi(version: &str) -> String {
+pub(super) fn openapi(version: &str, part: Described<'_>) -> String {
     let mut paths = Map::new();
+    let above = if part == Described::Projects { "/{project}" } else { "" };
     for one in OPERATIONS {
-        let path = paths.entry(one.path).or_insert_with(|| json!({}));
+        let path = paths.entry(format!("{above}{}", one.path)).or_insert_with(|| json!({}));
         path[one.method] = operation(one);
+        if !above.is_empty() {
+            path["parameters"] = json!([
+                {"name": "project", "in": "path", "required": true, "schema": {"type": "string"}}
+            ]);
+        }
     }
-    let document = json!({
+    let mut document = json!({
         "openapi": "3.1.0",
         "info": {"title": "becalm serve", "version": version},
         "security": [{"bearer": []}, {}],
         "components": {"securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}}},
-        "paths": paths,
     });
+    match part {
+        Described::Whole => {}
+        Described::Project(name) => document["servers"] = json!([{"url": format!("/{name}")}]),
+        Described::Projects => {
+            paths.insert(PROJECTS.path.to_owned(), json!({PROJECTS.method: operation(&PROJECTS)}));
+        }
+    }
+    document["paths"] = paths.into();
     let mut text = serde_json::to_string_pretty(&document).expect("it is JSON");
     text.push('\n');
     text

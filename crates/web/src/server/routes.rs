@@ -2,23 +2,20 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use becalm_model::history::EntryId;
 use becalm_model::wire::json_text;
 use becalm_report::web::{
-    Decisions, Site, SitePlace, WebMessage, web_badge, web_benchmarks, web_changes, web_compare,
-    web_entries, web_entry, web_feed, web_icon, web_machines, web_message, web_message_text,
-    web_scripts, web_series, web_suites,
+    Decisions, Site, SitePart, SitePlace, WebMessage, web_icon, web_message, web_message_text,
+    web_scripts,
 };
-use becalm_series::{Right, Store, StoreError, Token};
+use becalm_series::{Right, StoreError};
 use bytes::Bytes;
-use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -27,43 +24,30 @@ use super::answer::{Answer, Kind, takes_gzip};
 use super::counters::Counters;
 use super::decide::Asked;
 use super::encrypted::Encryption;
-use super::openapi::openapi;
+use super::openapi::{Described, openapi};
+use super::projects::{Project, Projects};
 use super::query::{pairs, plain, value};
 use super::target::{Form, Target, target};
 use super::upload::{Arrivals, Arrived, PATIENCE, Upload};
-use super::wanted::{Wanted, Wished};
+use super::wanted::Wanted;
 use super::{Answered, Limits, Log, ServerOptions};
-use crate::history::History;
-use crate::queries::{self, CompareAsked, Findings};
-
-/// Queries at the same time.
-const QUERIES: usize = 4;
-
-/// How long tokens are known before they are read again: so long one that was revoked may still count.
-const FRESH: Duration = Duration::from_secs(1);
 
 /// Bytes of a form.
 const FORM: usize = 16 << 10;
 
 /// What all connections share.
 pub(super) struct Service {
-    history: History,
+    pub(super) projects: Projects,
     title: String,
-    version: String,
-    access: Access,
-    /// Tokens of the history, and when they were read.
-    tokens: tokio::sync::Mutex<(Option<Instant>, Arc<[Token]>)>,
+    pub(super) version: String,
+    pub(super) access: Arc<Access>,
     /// In every form of this server, if anything can be changed. Another start has another one.
     form_token: Option<FormToken>,
-    counters: Counters,
-    turns: Arc<Semaphore>,
+    pub(super) counters: Counters,
     arrivals: Arrivals,
-    /// Records are read and added one at a time: the history has one writer, and what a record needs while it is read is
-    /// several times its length.
-    adding: Arc<Semaphore>,
     pub(super) limits: Limits,
     pub(super) encryption: Option<Encryption>,
-    schema: fn(&str) -> Option<String>,
+    pub(super) schema: fn(&str) -> Option<String>,
     log: Option<Log>,
 }
 
@@ -75,7 +59,7 @@ enum Sent {
 }
 
 /// Why there is no answer but a message.
-enum Refused {
+pub(super) enum Refused {
     Message(WebMessage),
     Store(StoreError),
 }
@@ -96,22 +80,20 @@ impl From<WebMessage> for Refused {
 }
 
 impl Service {
-    pub(super) fn new(history: History, options: ServerOptions) -> io::Result<Self> {
+    pub(super) fn new(projects: Projects, options: ServerOptions) -> io::Result<Self> {
         let ServerOptions {
             title, version, access, encryption, changes, limits, schema, log, ..
         } = options;
         let form_token = if changes { Some(FormToken::make()?) } else { None };
+        projects.settle(access.has_readers);
         Ok(Self {
-            history,
+            projects,
             title,
             version,
-            access,
-            tokens: tokio::sync::Mutex::new((None, Arc::new([]))),
+            access: Arc::new(access),
             form_token,
             counters: Counters::default(),
-            turns: Arc::new(Semaphore::new(QUERIES)),
             arrivals: Arrivals::new(limits.record, limits.arrival),
-            adding: Arc::new(Semaphore::new(1)),
             limits,
             encryption,
             schema,
@@ -124,11 +106,6 @@ impl Service {
         if self.encryption.is_some() { "https" } else { "http" }
     }
 
-    /// Finds what most pages need, before anybody asks. If that is not possible now, the first request tries again.
-    pub(super) fn look(&self) {
-        let _ = self.history.reading(|store| Findings::of(&self.history, store));
-    }
-
     /// Answers a request, whatever it is.
     pub(super) async fn answer(
         self: Arc<Self>,
@@ -137,9 +114,9 @@ impl Service {
         let began = Instant::now();
         let (head, body) = request.into_parts();
         let asked = self.log.is_some().then(|| (head.method.clone(), head.uri.path().to_owned()));
-        let (page, answer) = Arc::clone(&self).page(head, body).await;
+        let (project, page, answer) = Arc::clone(&self).page(head, body).await;
         let status = answer.status.as_u16();
-        self.counters.count(page, status, began.elapsed());
+        self.counters.count(project, page, status, began.elapsed());
         if let Some((log, (method, path))) = self.log.as_ref().zip(asked) {
             let (bytes, seconds) = (answer.bytes(), began.elapsed().as_secs_f64());
             log(&Answered { method: method.as_str(), path: &path, page, status, bytes, seconds });
@@ -147,38 +124,83 @@ impl Service {
         answer.response()
     }
 
-    async fn page(self: Arc<Self>, head: Parts, body: Incoming) -> (&'static str, Answer) {
-        let path: Vec<String> = head.uri.path().split('/').skip(1).map(plain).collect();
-        let form =
-            if path.first().is_some_and(|first| first == "api") { Form::Json } else { Form::Page };
-        // Links of an answer are relative to where it was asked for.
-        let depth = path.len().saturating_sub(1).min(1);
-        let nobody = Caller::nobody();
-        let refuse = |message: &WebMessage| self.message(message, form, depth, &nobody);
-        if !self.access.knows_host(&head.headers) {
-            return ("refused", refuse(&WebMessage::UnknownHost));
+    async fn page(
+        self: Arc<Self>,
+        head: Parts,
+        body: Incoming,
+    ) -> (Option<usize>, &'static str, Answer) {
+        let whole: Vec<String> = head.uri.path().split('/').skip(1).map(plain).collect();
+        let (project, path) = self.projects.find(&whole);
+        if !self.access.knows_host(&head.headers, self.projects.is_open(&self.access)) {
+            let site = self.site(None, &Caller::nobody());
+            let depth = whole.len().saturating_sub(1);
+            let answer = message_on(&site, &WebMessage::UnknownHost, Form::of(path), depth);
+            return (project, "refused", answer);
         }
-        let known = self.known_tokens(&head.headers).await;
-        let caller = self.access.caller(&head.headers, &known);
-        let Some(target) = target(&path, form, &head.method) else {
+        let (page, answer) = match project {
+            None => {
+                let (page, answer) = self.at_top(&head, path).await;
+                (page, if takes_gzip(&head.headers) { answer.compressed() } else { answer })
+            }
+            Some(at) => {
+                let project = Arc::clone(&self.projects.all()[at]);
+                Arc::clone(&self).of_project(project, &head, path, body).await
+            }
+        };
+        (project, page, answer)
+    }
+
+    /// Answers what is of one project, or of the only history.
+    async fn of_project(
+        self: Arc<Self>,
+        project: Arc<Project>,
+        head: &Parts,
+        path: &[String],
+        body: Incoming,
+    ) -> (&'static str, Answer) {
+        let form = Form::of(path);
+        // Links of an answer are relative to where it was asked for.
+        let depth = path.len().saturating_sub(1);
+        let nobody = self.site(Some(&project), &Caller::nobody());
+        let refuse = |message: &WebMessage| message_on(&nobody, message, form, depth);
+        let are_named = self.projects.are_named();
+        let named = are_named.then_some(project.name.as_str());
+        let ask_for_token = || match named {
+            None => refuse(&WebMessage::NoToken).asking_for_token(None),
+            Some(name) => self.token_needed(form, path.len(), Some(name)),
+        };
+        let target =
+            target(path, form, &head.method).filter(|target| !are_named || target.is_of_project());
+        let caller = if target == Some(Target::Health) {
+            // Whoever looks after the server needs to know no more than whether it works.
+            Some(Caller::nobody())
+        } else {
+            match project.caller(&self.access, &head.headers).await {
+                Ok(caller) => caller,
+                Err(message) => return (target.map_or("none", Target::name), refuse(&message)),
+            }
+        };
+        let Some(target) = target else {
             return match caller {
                 Some(_) => ("none", refuse(&WebMessage::NotFound)),
-                None => ("refused", refuse(&WebMessage::NoToken).asking_for_token()),
+                None => ("refused", ask_for_token()),
             };
         };
         let name = target.name();
         let who = match (caller, target.needs()) {
-            // Whoever looks after the server needs to know no more than whether it works.
-            (caller, None) => caller.unwrap_or_else(Caller::nobody),
+            (Some(caller), None) => caller,
             (Some(caller), Some(right)) if caller.may(right) => caller,
             (Some(caller), Some(right)) if caller.has_token => {
                 return (name, refuse(&WebMessage::NoRight { needed: right.word() }));
             }
-            _ => return (name, refuse(&WebMessage::NoToken).asking_for_token()),
+            _ => return (name, ask_for_token()),
         };
-        let methods = target.methods(form);
-        if !methods.split(", ").any(|method| method == head.method.as_str()) {
-            return (name, refuse(&WebMessage::WrongMethod).allowing(methods));
+        if !target.takes(form, &head.method) {
+            return (name, refuse(&WebMessage::WrongMethod).allowing(target.methods(form)));
+        }
+        if are_named && path.is_empty() {
+            // Its links are relative to its folder.
+            return (name, Answer::see_other(format!("{}/", project.name)));
         }
         let sent = match target {
             Target::Decision(_) => self.form(&head.headers, body).await.map(Sent::Form),
@@ -192,8 +214,9 @@ impl Service {
         };
         let base = host(&head.headers)
             .map_or(String::new(), |host| format!("{}://{host}/", self.scheme()));
+        let base = named.map_or(base.clone(), |name| format!("{base}{name}/"));
         let wanted = Wanted { query: pairs(head.uri.query().unwrap_or_default()), who, base };
-        let turns = if target == Target::Upload { &self.adding } else { &self.turns };
+        let turns = if target == Target::Upload { &project.adding } else { &project.turns };
         let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
         let Ok(Ok(turn)) = turn else { return (name, refuse(&WebMessage::Busy)) };
         let takes_gzip = takes_gzip(&head.headers);
@@ -202,8 +225,8 @@ impl Service {
         let work = spawn_blocking(move || {
             // It has its turn until it is done, also if nobody waits for it any more.
             let _turn = turn;
-            let done = service.carry_out(target, form, &wanted, sent);
-            let site = service.site(&wanted.who);
+            let site = service.site(Some(&project), &wanted.who);
+            let done = service.carry_out(&project, &site, target, form, &wanted, sent);
             let answer = done.unwrap_or_else(|refused| {
                 let message = match refused {
                     Refused::Message(message) => message,
@@ -221,23 +244,11 @@ impl Service {
         (name, answer)
     }
 
-    /// Returns the tokens of the history, if somebody gives one: as they were a moment ago, so that those who guess do not
-    /// keep the database busy.
-    async fn known_tokens(self: &Arc<Self>, headers: &HeaderMap) -> Arc<[Token]> {
-        if !headers.contains_key(AUTHORIZATION) {
-            return Arc::new([]);
-        }
-        let mut known = self.tokens.lock().await;
-        if known.0.is_none_or(|read| read.elapsed() >= FRESH) {
-            let service = Arc::clone(self);
-            let read = spawn_blocking(move || service.history.reading(Store::tokens)).await;
-            known.0 = Some(Instant::now());
-            // While the history cannot be read, those that were there count on.
-            if let Ok(Ok(tokens)) = read {
-                known.1 = tokens.into();
-            }
-        }
-        Arc::clone(&known.1)
+    /// Asks for a token somewhere on a server with several projects: whether there is a project of this name or not, the
+    /// answer is the same.
+    pub(super) fn token_needed(&self, form: Form, depth: usize, project: Option<&str>) -> Answer {
+        let site = self.site(None, &Caller::nobody());
+        message_on(&site, &WebMessage::NoToken, form, depth).asking_for_token(project)
     }
 
     /// Reads a form that a page of this server sent.
@@ -270,33 +281,36 @@ impl Service {
         if expected.is(token) { Ok(form) } else { Err(WebMessage::ForeignForm) }
     }
 
-    fn site(&self, who: &Caller) -> Site {
+    /// Returns what pages of a project have around them; `None` is what is above several.
+    pub(super) fn site(&self, project: Option<&Project>, who: &Caller) -> Site {
         let decisions = self
             .form_token
             .as_ref()
             .filter(|_| who.may(Right::Manage))
             .and_then(|token| token.for_page().ok())
             .map(|token| Decisions { token, by: who.name.clone() });
+        let (title, part) = match project {
+            Some(_) if !self.projects.are_named() => (&self.title, SitePart::Whole),
+            Some(project) => (&project.name, SitePart::Project),
+            None => (&self.title, SitePart::Top),
+        };
         Site {
-            title: self.title.clone(),
+            title: title.clone(),
             version: self.version.clone(),
-            place: SitePlace::Served { decisions },
+            place: SitePlace::Served { decisions, part },
         }
-    }
-
-    fn message(&self, message: &WebMessage, form: Form, depth: usize, who: &Caller) -> Answer {
-        message_on(&self.site(who), message, form, depth)
     }
 
     /// Makes the answer, with the history.
     fn carry_out(
         &self,
+        project: &Project,
+        site: &Site,
         target: Target,
         form: Form,
         wanted: &Wanted,
         sent: Sent,
     ) -> Result<Answer, Refused> {
-        let site = self.site(&wanted.who);
         match (target, sent) {
             (Target::Script(place), _) => {
                 let [library, own] = web_scripts();
@@ -304,7 +318,14 @@ impl Service {
                     if place == 0 { (Kind::Library, library.1) } else { (Kind::Script, own.1) };
                 Ok(Answer::ok(kind, text.to_owned()))
             }
-            (Target::OpenApi, _) => Ok(Answer::ok(Kind::Json, openapi(&self.version))),
+            (Target::OpenApi, _) => {
+                let part = if self.projects.are_named() {
+                    Described::Project(&project.name)
+                } else {
+                    Described::Whole
+                };
+                Ok(Answer::ok(Kind::Json, openapi(&self.version, part)))
+            }
             (Target::Schema(name), _) => {
                 let text = (self.schema)(name).ok_or(WebMessage::NotFound)?;
                 Ok(Answer::ok(Kind::Json, text))
@@ -312,128 +333,25 @@ impl Service {
             (Target::Icon, _) => Ok(Answer::ok(Kind::Picture, web_icon())),
             (Target::Decision(change), Sent::Form(form)) => {
                 let asked = Asked::read(change, &form, &wanted.who.name)?;
-                Ok(Answer::see_other(asked.carry_out(&self.history)??))
+                Ok(Answer::see_other(asked.carry_out(&project.history)??))
             }
             (Target::Upload, Sent::Record(record)) => {
                 let upload = Upload::read(&wanted.query)?;
-                let document = upload.carry_out(&self.history, record.text)??;
+                let document = upload.carry_out(&project.history, record.text)??;
                 let is_new = document.outcome != "known";
                 let status = if is_new { StatusCode::CREATED } else { StatusCode::OK };
                 Ok(Answer::new(status, Kind::Json, json_text(&document)))
             }
-            (target, _) => self.look_up(target, form, wanted, &site),
+            (target, _) => self.look_up(&project.history, target, form, wanted, site),
         }
-    }
-
-    /// Makes an answer of what is in the history.
-    fn look_up(
-        &self,
-        target: Target,
-        form: Form,
-        wanted: &Wanted,
-        site: &Site,
-    ) -> Result<Answer, Refused> {
-        let page = wanted.page()?;
-        let by = wanted.by()?;
-        let state = wanted.state()?;
-        let compared = wanted.compared()?;
-        let wish = wanted.wish(form)?;
-        let history = &self.history;
-        // What is wrong with a request is found before the database is asked.
-        history
-            .reading(|store| {
-                Ok(match target {
-                    Target::Changes => {
-                        let branch = wanted.words("branch");
-                        let found =
-                            queries::changes(history, store, state, branch.as_deref(), page)?;
-                        shown(found, &wish, |document| web_changes(document, site))
-                    }
-                    Target::Series(id) => {
-                        let found = queries::series(history, store, id, by, page)?;
-                        shown(found, &wish, |document| web_series(document, site))
-                            .map(Answer::with_scripts)
-                    }
-                    Target::Benchmarks => {
-                        let search = wanted.words("search").unwrap_or_default();
-                        let all = wanted.words("all").is_some();
-                        let found = queries::benchmarks(history, store, &search, all, page)?;
-                        shown(found, &wish, |document| web_benchmarks(document, site))
-                    }
-                    Target::Entries => {
-                        shown(queries::entries(history, store, page)?, &wish, |document| {
-                            web_entries(document, site)
-                        })
-                    }
-                    Target::Entry(id) => {
-                        shown(queries::entry(store, id, page)?, &wish, |document| {
-                            web_entry(document, site)
-                        })
-                    }
-                    Target::Record(id) => record(history, store, id, form)?,
-                    Target::Compare => {
-                        let [before, after, search] = ["before", "after", "search"]
-                            .map(|name| wanted.words(name).unwrap_or_default());
-                        let (of, show) = compared;
-                        let sides = [before.as_str(), after.as_str()];
-                        let asked = CompareAsked { of, sides, show, search: &search, page };
-                        shown(queries::compare(history, store, &asked)?, &wish, |document| {
-                            web_compare(document, site)
-                        })
-                    }
-                    Target::Machines => {
-                        shown(queries::machines(history, store, page)?, &wish, |document| {
-                            web_machines(document, site)
-                        })
-                    }
-                    Target::Suites => {
-                        let named = wanted.words("branch").zip(wanted.words("machine"));
-                        let named = named
-                            .as_ref()
-                            .map(|(branch, machine)| (branch.as_str(), machine.as_str()));
-                        shown(queries::suites(history, store, named, page)?, &wish, |document| {
-                            web_suites(document, site)
-                        })
-                    }
-                    Target::Feed => {
-                        let changes = queries::feed(history, store)?;
-                        Ok(Answer::ok(Kind::Feed, web_feed(&changes, site, &wanted.base)))
-                    }
-                    Target::Badge => {
-                        let branch = wanted.words("branch");
-                        let counts = Findings::of(history, store)?.counts(branch.as_deref());
-                        Ok(Answer::ok(Kind::Badge, web_badge(counts)))
-                    }
-                    Target::Metrics => {
-                        let found = Findings::of(history, store)?;
-                        let (entries, series) = (found.stamp.entries, found.watched().count());
-                        Ok(Answer::ok(
-                            Kind::Text,
-                            self.counters.text(found.counts(None), entries, series),
-                        ))
-                    }
-                    Target::Health => {
-                        store.stamp()?;
-                        Ok(Answer::ok(Kind::Text, "ok\n".to_owned()))
-                    }
-                    // Answered above.
-                    Target::Script(_)
-                    | Target::Icon
-                    | Target::OpenApi
-                    | Target::Schema(_)
-                    | Target::Decision(_)
-                    | Target::Upload => Err(WebMessage::Failed),
-                })
-            })?
-            .map_err(Refused::from)
     }
 }
 
 /// Makes an answer that only says why there is no other.
-fn message_on(site: &Site, message: &WebMessage, form: Form, depth: usize) -> Answer {
+pub(super) fn message_on(site: &Site, message: &WebMessage, form: Form, depth: usize) -> Answer {
     use WebMessage as M;
     let status = match message {
-        M::NotFound => StatusCode::NOT_FOUND,
+        M::NotFound | M::NoProject => StatusCode::NOT_FOUND,
         M::Pruned => StatusCode::GONE,
         M::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
         M::BadRequest(_) | M::NoReason => StatusCode::BAD_REQUEST,
@@ -454,40 +372,4 @@ fn message_on(site: &Site, message: &WebMessage, form: Form, depth: usize) -> An
             Answer::new(status, Kind::Json, text)
         }
     }
-}
-
-/// Shows a document as it is wanted; `None` is not found.
-fn shown<T: serde::Serialize>(
-    found: Option<T>,
-    form: &Wished,
-    page: impl Fn(&T) -> String,
-) -> Result<Answer, WebMessage> {
-    let document = found.ok_or(WebMessage::NotFound)?;
-    Ok(match form {
-        Wished::Page => Answer::ok(Kind::Page, page(&document)),
-        Wished::Document => Answer::ok(Kind::Json, json_text(&document)),
-        Wished::Fields(fields) => {
-            let value = serde_json::to_value(&document).map_err(|_| WebMessage::Failed)?;
-            Answer::ok(Kind::Json, json_text(&fields.of(value)?))
-        }
-    })
-}
-
-/// Shows the whole record of an entry: the report of a saved file, or the document itself.
-fn record(
-    history: &History,
-    store: &mut Store,
-    id: EntryId,
-    form: Form,
-) -> Result<Result<Answer, WebMessage>, StoreError> {
-    let Some(document) = store.document(id)? else {
-        let is_there = !store.values(id)?.is_empty();
-        return Ok(Err(if is_there { WebMessage::Pruned } else { WebMessage::NotFound }));
-    };
-    Ok(match form {
-        Form::Json => Ok(Answer::ok(Kind::Json, document)),
-        Form::Page => (history.record_page)(&document)
-            .map(|page| Answer::ok(Kind::Record, page))
-            .map_err(WebMessage::Unreadable),
-    })
 }

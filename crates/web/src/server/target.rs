@@ -14,6 +14,8 @@ fn schemas() -> impl Iterator<Item = &'static str> {
 /// What a request is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
+    /// The list of them, on a server with several.
+    Projects,
     Changes,
     Series(SeriesId),
     Benchmarks,
@@ -44,10 +46,18 @@ pub(super) enum Form {
     Json,
 }
 
+impl Form {
+    /// Returns the one of a path.
+    pub(super) fn of(path: &[String]) -> Self {
+        if path.first().is_some_and(|first| first == "api") { Self::Json } else { Self::Page }
+    }
+}
+
 impl Target {
     /// Returns its name among the counters.
     pub(super) fn name(self) -> &'static str {
         match self {
+            Self::Projects => "projects",
             Self::Changes => "changes",
             Self::Series(_) => "series",
             Self::Benchmarks => "benchmarks",
@@ -71,7 +81,56 @@ impl Target {
     }
 }
 
+/// What addresses of a server begin with: no project can be called so.
+const FIRST: [&str; 17] = [
+    "api",
+    "badge.svg",
+    "benchmarks",
+    "changes",
+    "compare",
+    "entries",
+    "entry",
+    "favicon.ico",
+    "feed.atom",
+    "health",
+    "icon.svg",
+    "machines",
+    "metrics",
+    "projects",
+    "record",
+    "series",
+    "suites",
+];
+
+/// Says whether the address of a page begins with this, whatever projects there are.
+pub(super) fn is_reserved(first: &str) -> bool {
+    FIRST.contains(&first) || web_scripts().iter().any(|(name, _)| name == first)
+}
+
+/// Finds what a path is for that is not of one of several projects.
+pub(super) fn top_target(path: &[String], form: Form) -> Option<Target> {
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    match words[..] {
+        [] | [""] | ["api", "projects"] => Some(Target::Projects),
+        _ => target(path, form, &Method::GET).filter(|target| {
+            matches!(
+                target,
+                Target::Health
+                    | Target::Metrics
+                    | Target::OpenApi
+                    | Target::Schema(_)
+                    | Target::Icon
+            )
+        }),
+    }
+}
+
 impl Target {
+    /// Says whether a project has it, where there are several: the rest is of all.
+    pub(super) fn is_of_project(self) -> bool {
+        !matches!(self, Self::Health | Self::Metrics)
+    }
+
     /// Returns what somebody must have the right to; nothing where everybody may ask.
     pub(super) fn needs(self) -> Option<Right> {
         match self {
@@ -80,6 +139,11 @@ impl Target {
             Self::Upload => Some(Right::Upload),
             _ => Some(Right::Read),
         }
+    }
+
+    /// Says whether its address takes this method.
+    pub(super) fn takes(self, form: Form, method: &Method) -> bool {
+        self.methods(form).split(", ").any(|one| one == method.as_str())
     }
 
     /// Returns the methods that its address takes.
@@ -136,7 +200,7 @@ pub(super) fn target(path: &[String], form: Form, method: &Method) -> Option<Tar
 
 #[cfg(test)]
 mod tests {
-    use super::super::openapi::OPERATIONS;
+    use super::super::openapi::{OPERATIONS, PROJECTS};
     use super::super::query::plain;
     use super::*;
 
@@ -161,7 +225,7 @@ mod tests {
             assert_eq!(target.name(), if one.method == "post" { "upload" } else { &path[1] });
             assert!(schemas().any(|name| name == one.answer), "{}", one.path);
         }
-        for name in schemas() {
+        for name in schemas().filter(|name| *name != PROJECTS.answer) {
             assert!(OPERATIONS.iter().any(|one| one.answer == name), "{name}");
         }
         for nothing in [
@@ -182,6 +246,51 @@ mod tests {
             "//",
         ] {
             assert_eq!(of(nothing), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn above_projects_there_is_what_is_of_all_and_no_project_has_its_name() {
+        let of = |path: &str| {
+            let path: Vec<String> = path.split('/').skip(1).map(plain).collect();
+            top_target(&path, Form::of(&path))
+        };
+        assert_eq!((of("/"), of(PROJECTS.path)), (Some(Target::Projects), Some(Target::Projects)));
+        for path in
+            ["/health", "/metrics", "/icon.svg", "/api/openapi.json", "/api/schema/web-projects"]
+        {
+            assert!(of(path).is_some(), "{path}");
+        }
+        for nothing in [
+            "/changes",
+            "/api/changes",
+            "/feed.atom",
+            "/badge.svg",
+            "/series/1",
+            "/api",
+            "/x",
+            "//",
+        ] {
+            assert_eq!(of(nothing), None, "{nothing}");
+        }
+        // What an address begins with is reserved, whichever it is.
+        let of_project = ["changes", "benchmarks", "entries", "compare", "machines", "suites"];
+        let others = [
+            "series/1",
+            "entry/1",
+            "record/1",
+            "changes/1@2",
+            "api/changes",
+            "feed.atom",
+            "badge.svg",
+        ];
+        let of_all = ["health", "metrics", "icon.svg", "favicon.ico"];
+        let scripts = web_scripts().map(|(name, _)| name);
+        let scripts = scripts.iter().map(String::as_str);
+        for path in of_project.into_iter().chain(others).chain(of_all).chain(scripts) {
+            let words: Vec<String> = path.split('/').map(str::to_owned).collect();
+            assert!(target(&words, Form::of(&words), &Method::GET).is_some(), "{path}");
+            assert!(is_reserved(&words[0]), "{path}");
         }
     }
 }

@@ -7,10 +7,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
 use tokio::runtime::Runtime;
 use tokio::task::{LocalSet, spawn_local};
 
-use super::ServerOptions;
 use super::connection::whole;
 use super::routes::Service;
-use crate::history::History;
+use super::{Projects, ServerOptions};
 
 /// Bytes between client and server.
 const BETWEEN: usize = 64 << 10;
@@ -23,9 +22,9 @@ pub struct Unconnected {
 
 impl Unconnected {
     /// Makes one.
-    pub fn new(history: History, options: ServerOptions) -> io::Result<Self> {
+    pub fn new(shown: impl Into<Projects>, options: ServerOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { service: Arc::new(Service::new(history, options)?), runtime })
+        Ok(Self { service: Arc::new(Service::new(shown.into(), options)?), runtime })
     }
 
     /// Returns everything that a client gets that sends these bytes, and nothing more.

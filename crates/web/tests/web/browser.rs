@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
+use becalm_series::HistoryLocation;
 use becalm_testkit::{Browser, skipped};
+use becalm_web::Server;
 use serde_json::json;
 
 use super::support::Bench;
@@ -21,6 +23,23 @@ const PAGES: [(&str, &str); 10] = [
     ("entry", "entry/30"),
 ];
 
+/// Two servers, one with a history and one with several projects, and the pages of both with their addresses.
+fn pages(bench: &Bench) -> ([Server; 2], Vec<(&'static str, String)>) {
+    let gone = HistoryLocation::File(bench.folder.path().join("gone"));
+    let projects = [
+        ("sort", bench.place()),
+        ("a-project.with_a-name-that-is-too-long-for-a-telephone", bench.place()),
+        ("gone", gone),
+    ];
+    let servers = [bench.serve(), Bench::serve_knowing(&projects, None, |_| Some(Vec::new()))];
+    let [one, several] = servers.each_ref().map(Server::url);
+    let of_one = PAGES.map(|(name, path)| (name, format!("{one}{path}")));
+    let of_several =
+        [("projects", ""), ("project", "sort/"), ("gone", "gone/"), ("no-project", "x")];
+    let of_several = of_several.map(|(name, path)| (name, format!("{several}{path}")));
+    (servers, of_one.into_iter().chain(of_several).collect())
+}
+
 #[test]
 fn pages_fit_a_screen_and_a_telephone_without_an_error() {
     let mut browser = match Browser::start() {
@@ -30,12 +49,15 @@ fn pages_fit_a_screen_and_a_telephone_without_an_error() {
     let pictures = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
     std::fs::create_dir_all(&pictures).unwrap();
     let bench = Bench::with_a_change();
-    let server = bench.serve();
-    for (name, path) in PAGES {
+    let (_servers, pages) = pages(&bench);
+    for (name, address) in pages {
         for (width, scheme) in [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")] {
             let what = format!("{name} at {width}, {scheme}");
-            browser.open(&format!("{}{path}", server.url()), width, scheme);
-            assert_eq!(browser.errors, Vec::<String>::new(), "{what}");
+            browser.open(&address, width, scheme);
+            // Of a status that is an error the browser says so.
+            let wrong =
+                browser.errors.iter().filter(|error| !error.contains("Failed to load resource"));
+            assert_eq!(wrong.count(), 0, "{what}: {:?}", browser.errors);
             let wide = browser.ask("document.documentElement.scrollWidth").as_u64().unwrap();
             assert!(wide <= u64::from(width), "{what}: {wide} pixels wide");
             // What a policy had forbidden would look like this.
@@ -62,11 +84,12 @@ fn axe_finds_nothing_that_keeps_people_out() {
         Err(why) => return skipped(&why),
     };
     let bench = Bench::with_a_change();
-    let server = bench.serve();
+    let (servers, pages) = pages(&bench);
+    let nothing = ("nothing", format!("{}nothing", servers[0].url()));
     let mut found = Vec::new();
-    for path in PAGES.map(|(_, path)| path).into_iter().chain(["nothing"]) {
+    for (name, address) in pages.into_iter().chain([nothing]) {
         for (width, scheme) in [(1280, "light"), (390, "dark")] {
-            browser.open(&format!("{}{path}", server.url()), width, scheme);
+            browser.open(&address, width, scheme);
             // What is folded is a part of the page, too.
             browser.ask("document.querySelectorAll('details').forEach(one => one.open = true)");
             browser.ask(&axe);
@@ -75,7 +98,7 @@ fn axe_finds_nothing_that_keeps_people_out() {
                  one.id + ': ' + one.nodes.slice(0, 2).map(node => node.html.slice(0, 200)).join(' ')))",
             );
             let violations = violations.as_array().expect("axe runs").clone();
-            found.extend(violations.into_iter().map(|one| format!("{path} at {width}: {one}")));
+            found.extend(violations.into_iter().map(|one| format!("{name} at {width}: {one}")));
         }
     }
     assert_eq!(found, Vec::<String>::new());
@@ -88,23 +111,9 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
         Err(why) => return skipped(&why),
     };
     let bench = Bench::with_a_change();
-    let server = bench.serve();
-    browser.open(&format!("{}series/1", server.url()), 1280, "light");
-    let mut reached = Vec::new();
-    for _ in 0..14 {
-        for kind in ["keyDown", "keyUp"] {
-            let key =
-                json!({"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9});
-            browser.order("Input.dispatchKeyEvent", &key);
-        }
-        reached.push(
-            browser
-                .ask("document.activeElement.textContent.trim()")
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
-        );
-    }
+    let (servers, _) = pages(&bench);
+    browser.open(&format!("{}series/1", servers[0].url()), 1280, "light");
+    let reached = tabbed(&mut browser, 14);
     let expected = [
         "Skip to the content",
         "Changes",
@@ -121,6 +130,26 @@ fn the_keyboard_reaches_everything_and_first_the_content() {
     let found: Vec<&str> =
         reached.iter().map(String::as_str).filter(|text| expected.contains(text)).collect();
     assert_eq!(found, expected, "{reached:?}");
+    browser.open(&servers[1].url(), 390, "dark");
+    let reached = tabbed(&mut browser, 2);
+    assert_eq!(reached, ["Skip to the content", "sort"]);
+    browser.open(&format!("{}sort/series/1", servers[1].url()), 390, "dark");
+    assert_eq!(tabbed(&mut browser, 3), ["Skip to the content", "Projects", "Changes"]);
+}
+
+/// Presses the key that goes on so many times, and returns the texts of what that reaches.
+fn tabbed(browser: &mut Browser, times: usize) -> Vec<String> {
+    let mut reached = Vec::new();
+    for _ in 0..times {
+        for kind in ["keyDown", "keyUp"] {
+            let key =
+                json!({"type": kind, "key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9});
+            browser.order("Input.dispatchKeyEvent", &key);
+        }
+        let text = browser.ask("document.activeElement.textContent.trim()");
+        reached.push(text.as_str().unwrap_or_default().to_owned());
+    }
+    reached
 }
 
 /// Presses a key on the element that has the focus.

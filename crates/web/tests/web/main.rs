@@ -6,6 +6,7 @@ mod encrypted;
 mod hostile;
 mod overviews;
 mod pages;
+mod projects;
 mod published;
 mod raw;
 mod requests;

@@ -15,9 +15,10 @@ const TOKEN: &str = "0123456789abcdef";
 const FORM_TOKEN: &str =
     "FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF";
 
-/// A server without a socket, and the token of its forms.
+/// Servers without a socket, one with a history and one with a project, and the token of the forms of the first.
 struct Target {
     server: Unconnected,
+    of_projects: Unconnected,
     form_token: String,
     _bench: Bench,
 }
@@ -26,14 +27,19 @@ impl Target {
     fn new() -> Self {
         let bench = Bench::with_a_change();
         let server = bench.unconnected(TOKEN);
+        let of_projects = bench.unconnected_project(TOKEN);
         let front = requests().into_iter().find(|(name, _)| name == "front").expect("it is there");
         let page = String::from_utf8(server.exchange(front.1.as_bytes())).unwrap();
-        Self { server, form_token: field(&page, "token"), _bench: bench }
+        Self { server, of_projects, form_token: field(&page, "token"), _bench: bench }
     }
 
     /// Returns the statuses of all answers.
     fn statuses(&self, sent: &[u8]) -> Vec<u16> {
-        let answer = self.server.exchange(sent);
+        // By the name that they give it.
+        let name = b"Host: projects";
+        let is_of_projects = sent.windows(name.len()).any(|here| here == name);
+        let server = if is_of_projects { &self.of_projects } else { &self.server };
+        let answer = server.exchange(sent);
         let lines = answer.split(|byte| *byte == b'\n');
         let first = lines.filter_map(|line| line.strip_prefix(b"HTTP/1."));
         let status = |line: &[u8]| std::str::from_utf8(&line[2..5]).unwrap().parse().unwrap();
@@ -70,6 +76,7 @@ fn requests_that_fuzzing_begins_with_reach_what_they_are_for() {
             "entries" => &[200, 200, 200],
             "api" => &[200, 200, 200, 200],
             "assets" => &[200, 200, 200, 200, 200],
+            "projects" => &[200, 303, 200, 200, 200, 200, 200, 200, 200, 404],
             "benchmarks" => &[404],
             // `upload` sends the same record as `chunked`, which is known by then.
             _ => &[200],

@@ -13,7 +13,8 @@ use becalm_series::{
     Right, Store, Token, open,
 };
 use becalm_web::{
-    Access, CommitsOf, Encryption, History, Limits, NewToken, Server, ServerOptions, Unconnected,
+    Access, CommitsOf, Encryption, History, Limits, NewToken, Projects, Server, ServerOptions,
+    Unconnected,
 };
 
 /// A history in a folder of its own.
@@ -63,9 +64,30 @@ impl Bench {
 
     /// A server of another history.
     pub(crate) fn serve_place(&self, place: HistoryLocation) -> Server {
-        let commits: CommitsOf = Box::new(|_| None);
-        let history = History::new(place, ChangeTerms::default(), record_page, commits);
-        Server::start(history, self.options(None, true, Limits::default())).unwrap()
+        Server::start(history(place), self.options(None, true, Limits::default())).unwrap()
+    }
+
+    /// A server of several projects, to which this token permits everything.
+    pub(crate) fn serve_projects(
+        projects: &[(&str, HistoryLocation)],
+        token: Option<&str>,
+    ) -> Server {
+        let tokens = |place: &_| open(place, StoreAccess::Read).ok()?.tokens().ok();
+        Self::serve_knowing(projects, token, tokens)
+    }
+
+    /// The same, where these tokens are known when it starts.
+    pub(crate) fn serve_knowing(
+        projects: &[(&str, HistoryLocation)],
+        token: Option<&str>,
+        tokens: impl Fn(&HistoryLocation) -> Option<Vec<Token>>,
+    ) -> Server {
+        let named = projects
+            .iter()
+            .map(|(name, place)| (name.parse().unwrap(), history(place.clone()), tokens(place)));
+        let options = Self::empty().options(token, true, Limits::default());
+        let options = ServerOptions { title: "benchmarks".to_owned(), ..options };
+        Server::start(Projects::named(named), options).unwrap()
     }
 
     /// A server whose connections are encrypted.
@@ -76,7 +98,7 @@ impl Bench {
     }
 
     pub(crate) fn history(&self) -> History {
-        History::new(self.place(), ChangeTerms::default(), record_page, Box::new(|_| None))
+        history(self.place())
     }
 
     pub(crate) fn serve(&self) -> Server {
@@ -100,6 +122,13 @@ impl Bench {
     pub(crate) fn unconnected(&self, token: &str) -> Unconnected {
         let options = self.options(Some(token), true, Limits::default());
         Unconnected::new(self.history(), options).unwrap()
+    }
+
+    /// The same, where the history is a project called `sort`.
+    pub(crate) fn unconnected_project(&self, token: &str) -> Unconnected {
+        let options = self.options(Some(token), true, Limits::default());
+        let project = ("sort".parse().unwrap(), self.history(), Some(Vec::new()));
+        Unconnected::new(Projects::named([project]), options).unwrap()
     }
 
     fn options(&self, token: Option<&str>, changes: bool, limits: Limits) -> ServerOptions {
@@ -136,6 +165,10 @@ impl Bench {
     pub(crate) fn entries(&self) -> usize {
         self.store().entries(&EntryFilter::default()).unwrap().len()
     }
+}
+
+fn history(place: HistoryLocation) -> History {
+    History::new(place, ChangeTerms::default(), record_page, Box::new(|_| None))
 }
 
 /// The report of a record is tested where it is made.

@@ -363,6 +363,10 @@ fn send(
                 "use a token of that server that permits uploads and is not revoked; \
                  `becalm history token list` lists them on the server",
             ),
+            Some(404) => failed.hint(
+                "a `becalm serve` with several projects takes records at the address of each: \
+                 --to URL/NAME",
+            ),
             Some(413) => failed.hint("`becalm serve --max-record` permits larger records; --records drop does not help, because the server computes the values"),
             _ => failed.hint(
                 "run the command again later: the server recognises what it already has",

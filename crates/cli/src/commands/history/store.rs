@@ -87,6 +87,11 @@ impl StoreFlags {
         Ok((reading?, Access::Read))
     }
 
+    /// Says whether the flag itself is given.
+    pub(crate) fn is_named(&self) -> bool {
+        self.store.is_some() && self.store != Self::of_environment().store
+    }
+
     /// Returns where the history is.
     pub(crate) fn place(&self, settings: &Settings) -> Result<HistoryLocation, CommandError> {
         // A secret that a CI does not have is an empty variable.
@@ -102,8 +107,17 @@ impl StoreFlags {
                 HistoryLocation::File(top.join(FOLDER).join("history.db"))
             }
         };
-        Ok(place.with_password(|| std::env::var("PGPASSWORD").ok()))
+        Ok(with_password(place))
     }
+}
+
+/// Returns the place that a user wrote on the command line.
+pub(crate) fn place_of(text: &str) -> HistoryLocation {
+    with_password(HistoryLocation::parse(text))
+}
+
+fn with_password(place: HistoryLocation) -> HistoryLocation {
+    place.with_password(|| std::env::var("PGPASSWORD").ok())
 }
 
 /// Groups the series of a history as `becalm.toml` says.
