@@ -40,7 +40,7 @@ pub(super) fn of(document: &LoadFindDocument) -> Option<Picture> {
         ),
         HEIGHT,
     );
-    let frame = Frame::new(84.0, HEIGHT);
+    let frame = Frame::with_words_above(84.0, HEIGHT);
     left(&frame, &mut svg, &axis);
     rates(&frame, &mut svg, &across);
     if let FindAnswer::Found { low, high, .. } | FindAnswer::Unresolved { low, high, .. } =

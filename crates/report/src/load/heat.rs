@@ -8,7 +8,7 @@ use super::time;
 use crate::axis::Axis;
 use crate::page::ELSEWHERE;
 use crate::pictures::Picture;
-use crate::svg::{Anchor, Frame, Shape, Svg};
+use crate::svg::{Frame, Shape, Svg};
 
 /// The most columns: more would be narrower than anybody can see.
 const COLUMNS: u64 = 120;
@@ -57,16 +57,14 @@ pub(super) fn of(document: &LoadRunDocument) -> Option<Picture> {
         svg.mark(Shape::Cross, "cross", at, &format!("second {second}: {why}"));
     }
     frame.counting_axis(&mut svg, &across, "second of the load");
-    let at = (frame.right, frame.bottom + 34.0);
-    svg.text("note", Anchor::End, at, "darker: more of the requests");
     let crosses = if marked.is_empty() {
         ""
     } else {
         " Crosses above mark seconds in which the generator was late or requests failed."
     };
     let caption = format!(
-        "Response times of the answered requests by the {} in which they were due, on a logarithmic scale. The palest cells \
-         have under 1 % of the requests of their column, the darkest at least 40 %.{crosses}",
+        "Response times of the answered requests by the {} in which they were due, on a logarithmic scale. The faintest cells \
+         have under 1\u{a0}% of the requests of their column, the strongest at least 40\u{a0}%.{crosses}",
         if width == 1 { "second".to_owned() } else { format!("{width} seconds") }
     );
     Some(Picture { section: "Response times by second", drawing: svg, caption })

@@ -78,7 +78,7 @@ fn spectrum(document: &LoadRunDocument) -> Option<Svg> {
         "Times by percentile, on a scale that gives every further nine the same width. The numbers are in the table.",
         HEIGHT,
     );
-    let frame = Frame::new(84.0, HEIGHT);
+    let frame = Frame::with_words_above(84.0, HEIGHT);
     left(&frame, &mut svg, &axis);
     percentiles_below(&frame, &mut svg, &across);
     for (index, curve) in curves.iter().enumerate() {
@@ -173,7 +173,7 @@ fn over_seconds(
 ) -> Option<(Svg, Frame, Axis)> {
     let last = seconds.last()?.second;
     let mut svg = Svg::new(id, title, words, HEIGHT);
-    let frame = Frame::new(84.0, HEIGHT);
+    let frame = Frame::with_words_above(84.0, HEIGHT);
     let across = Axis::between(0.0, last as f64 + 1.0);
     frame.counting_axis(&mut svg, &across, "second of the load");
     Some((svg, frame, across))

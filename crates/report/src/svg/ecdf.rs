@@ -7,7 +7,8 @@ use crate::axis::Axis;
 use crate::quantity::Scale;
 use crate::samples::{Row, Samples};
 
-const HEIGHT: f64 = 300.0;
+/// With less, the lowest names of the left axis touch on a narrow screen.
+const HEIGHT: f64 = 340.0;
 /// Shares that the left axis names.
 const SHARES: [f64; 7] = [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0];
 
@@ -18,7 +19,8 @@ pub(crate) fn ecdf(samples: &Samples, id: &str) -> Option<Svg> {
     let title = format!("Cumulative distribution of {}", samples.metric.name);
     let height = with_legend(HEIGHT, samples);
     let mut svg = Svg::new(id, &title, &in_words(samples, &scale), height);
-    let frame = Frame::new(56.0, HEIGHT);
+    // As wide as `100 %` is on a narrow screen.
+    let frame = Frame::new(66.0, HEIGHT);
     let shares = Axis { low: 0.0, high: 1.0 };
     for share in SHARES {
         let y = frame.y(&shares, share);

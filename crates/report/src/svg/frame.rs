@@ -8,7 +8,7 @@ use crate::quantity::Scale;
 use crate::scan::Ruled;
 
 /// Half the width of a digit, where a narrow screen has larger ones.
-const HALF_DIGIT: f64 = 4.0;
+const HALF_DIGIT: f64 = 5.5;
 
 /// A plot area with a horizontal and a vertical axis.
 #[derive(Debug, Clone, Copy)]
@@ -23,6 +23,11 @@ impl Frame {
     /// Leaves room for numbers on the left and below.
     pub(crate) fn new(left: f64, height: f64) -> Self {
         Self { left, right: WIDTH - 14.0, top: 14.0, bottom: height - 40.0 }
+    }
+
+    /// Also leaves room for a line of words above, where a narrow screen has larger ones.
+    pub(crate) fn with_words_above(left: f64, height: f64) -> Self {
+        Self { top: 24.0, ..Self::new(left, height) }
     }
 
     /// Returns the horizontal place of a value; values beyond the axis stay at its ends.
@@ -44,8 +49,8 @@ impl Frame {
         for tick in ticks {
             let x = self.x(axis, tick);
             svg.line("grid", (x, self.top), (x, self.bottom));
-            let at = (x, self.bottom + 16.0);
-            svg.text("tick", Anchor::Middle, at, &shown.number(tick));
+            let number = shown.number(tick);
+            svg.text("tick", below(x, &number), (x, self.bottom + 16.0), &number);
         }
         svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
         self.bottom_name(svg, &titled(name, scale));
@@ -98,14 +103,16 @@ impl Frame {
         for tick in ticks.into_iter().filter(is_whole) {
             let at = (self.x(axis, tick), self.bottom + 16.0);
             let number = format!("{tick:.0}");
-            // A long number at the end would run out of the picture.
-            let is_at_end = at.0 + HALF_DIGIT * number.len() as f64 > WIDTH;
-            let anchor = if is_at_end { Anchor::End } else { Anchor::Middle };
-            svg.text("tick", anchor, at, &number);
+            svg.text("tick", below(at.0, &number), at, &number);
         }
         svg.line("axis", (self.left, self.bottom), (self.right, self.bottom));
         self.bottom_name(svg, name);
     }
+}
+
+/// Returns how a number stands below its place: a long one at the end would run out of the picture.
+pub(crate) fn below(x: f64, number: &str) -> Anchor {
+    if x + HALF_DIGIT * number.len() as f64 > WIDTH { Anchor::End } else { Anchor::Middle }
 }
 
 fn titled(name: &str, scale: &Scale) -> String {

@@ -1,7 +1,7 @@
 //! The percentile spectrum: values over log 1 / (1 - q), so that every further nine of a percentile has the same width
 //! and the tail is as wide as the middle.
 
-use super::frame::Frame;
+use super::frame::{Frame, below};
 use super::rows::{legend, with_legend};
 use super::{Anchor, Place, Shape, Svg, curve_class, subject_class};
 use crate::axis::Axis;
@@ -57,9 +57,10 @@ pub(crate) fn percentiles_below(frame: &Frame, svg: &mut Svg, across: &Axis) {
         if nines <= across.high + 1e-9 {
             let x = frame.x(across, nines);
             svg.line("grid", (x, frame.top), (x, frame.bottom));
+            let name = percentile(q);
             // The first one would run into the lowest value, on a narrow screen.
-            let anchor = if q == 0.0 { Anchor::Start } else { Anchor::Middle };
-            svg.text("tick", anchor, (x, frame.bottom + 16.0), &percentile(q));
+            let anchor = if q == 0.0 { Anchor::Start } else { below(x, &name) };
+            svg.text("tick", anchor, (x, frame.bottom + 16.0), &name);
         }
     }
     svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
@@ -133,6 +134,14 @@ mod tests {
     #[test]
     fn curves_rise_to_the_largest_value_at_the_nines_of_their_runs() {
         insta::assert_snapshot!(svg::within(&spectrum(&of_sizes(&[3, 30]), "p").unwrap()));
+    }
+
+    #[test]
+    fn a_percentile_at_the_end_stays_in_the_picture_on_a_narrow_screen() {
+        let drawn = svg::within(&spectrum(&of_sizes(&[100]), "p").unwrap());
+        let anchor = |name: &str| drawn.lines().find(|line| line.contains(&format!(">{name}<")));
+        assert!(anchor("p99").unwrap().contains("text-anchor=\"end\""), "{drawn}");
+        assert!(anchor("p90").unwrap().contains("text-anchor=\"middle\""), "{drawn}");
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub fn web_changes(document: &WebChangesDocument, site: &Site) -> String {
     let mut out = format!("<h1>{title}</h1>\n");
     let _ = writeln!(
         out,
-        "<p class=\"quiet\">becalm watches {} of {}. Confirmed changes come first, ranked by the end of their 95 % \
+        "<p class=\"quiet\">becalm watches {} of {}. Confirmed changes come first, ranked by the end of their 95\u{a0}% \
          interval that is nearer to no change.</p>",
         match document.series {
             1 => "1 series".to_owned(),
