@@ -22,7 +22,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/tests/cli/service/sessions.rs", 2),
             ("crates/cli/tests/cli/tune.rs", 2),
             ("crates/fleet/src/blocks/attend.rs", 1),
-            ("crates/cli/src/commands/serve.rs", 1),
+            ("crates/cli/src/commands/serve.rs", 2),
             ("crates/cli/src/commands/workload/serve.rs", 1),
             ("crates/load/src/engine/mod.rs", 1),
             ("crates/load/src/engine/shard.rs", 2),

@@ -1,7 +1,6 @@
 //! The values on both sides of one split after another, in ascending order.
 
 use super::order::Order;
-use super::window::REACH;
 
 /// The values of both sides of a split, each in ascending order.
 ///
@@ -9,6 +8,8 @@ use super::window::REACH;
 pub(super) struct Sorted<'a> {
     values: &'a [f64],
     order: &'a Order,
+    /// How many values before a split count at most.
+    reach: usize,
     /// Places of the values before the split.
     places: (usize, usize),
     before: Vec<f64>,
@@ -16,16 +17,16 @@ pub(super) struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    /// Begins with no split, of values of which this is the order.
-    pub(super) fn new(values: &'a [f64], order: &'a Order) -> Self {
+    /// Begins with no split, of values of which this is the order; at most `reach` values before one count.
+    pub(super) fn new(values: &'a [f64], order: &'a Order, reach: usize) -> Self {
         let end = values.len();
-        Self { values, order, places: (end, end), before: Vec::new(), after: Vec::new() }
+        Self { values, order, reach, places: (end, end), before: Vec::new(), after: Vec::new() }
     }
 
-    /// Goes on to a split that is not after the one before: at most [`REACH`] values before it, and all after it.
+    /// Goes on to a split that is not after the one before: the values before it that count, and all after it.
     pub(super) fn at(&mut self, split: usize) -> [&[f64]; 2] {
         let (from, to) = self.places;
-        let first = split.saturating_sub(REACH);
+        let first = split.saturating_sub(self.reach);
         if split <= from {
             [self.before, self.after] = self.order.sides(self.values, first, split);
         } else {
@@ -55,6 +56,8 @@ mod tests {
     use super::*;
     use crate::Rng;
 
+    const REACH: usize = 100;
+
     #[test]
     fn going_on_gives_what_sorting_gives() {
         let mut rng = Rng::new(8);
@@ -63,7 +66,7 @@ mod tests {
                 let values: Vec<f64> =
                     (0..n).map(|_| (rng.normal() * digits).round() / digits).collect();
                 let order = Order::of(&values);
-                let mut sorted = Sorted::new(&values, &order);
+                let mut sorted = Sorted::new(&values, &order, REACH);
                 let mut split = n;
                 while split > 3 {
                     let farthest = if rng.coin() { 3 } else { 140 };

@@ -184,7 +184,7 @@ impl Window {
 
     /// Returns what sorts the values on both sides of splits.
     pub(super) fn sorted(&self) -> Sorted<'_> {
-        Sorted::new(&self.values, &self.order)
+        Sorted::new(&self.values, &self.order, REACH)
     }
 
     /// Returns the split at a place, with at most [`REACH`] values before it.
