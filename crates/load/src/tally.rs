@@ -210,10 +210,14 @@ mod tests {
             done(Fate::Unsent { end: 400 * MS }),
         ];
         let (mut new, mut used) = (Tally::default(), Tally::in_advance());
-        all.iter().for_each(|one| used.count(one.clone()));
+        for one in &all {
+            used.count(one.clone());
+        }
         used.clear();
         for tally in [&mut new, &mut used] {
-            all.iter().for_each(|one| tally.count(one.clone()));
+            for one in &all {
+                tally.count(one.clone());
+            }
         }
         assert_eq!((new.counts, new.failed()), (used.counts, used.failed()));
         let latency = |tally: &Tally| {
