@@ -25,9 +25,9 @@ pub(super) const ZIG: &str = "0.17.1";
 const DEBIANS: &str = "/usr/bin/rustc";
 
 /// Parts of SQLite that no history uses: searches in texts and in space, and libraries loaded at run time; statistics of
-/// tables, which only `ANALYZE` makes; checks of calls in C, which Rust's types make; and what SQLite's own page on its
-/// compilation recommends to leave out.
-const WITHOUT: [&str; 15] = [
+/// tables, which only `ANALYZE` makes; checks of calls in C, which Rust's types make; dates; texts in UTF-16; traces and
+/// permissions of statements; and what SQLite's own page on its compilation recommends to leave out.
+const WITHOUT: [&str; 25] = [
     "-USQLITE_ENABLE_FTS3",
     "-USQLITE_ENABLE_FTS3_PARENTHESIS",
     "-USQLITE_ENABLE_FTS5",
@@ -43,6 +43,16 @@ const WITHOUT: [&str; 15] = [
     "-DSQLITE_OMIT_DEPRECATED",
     "-DSQLITE_OMIT_PROGRESS_CALLBACK",
     "-DSQLITE_OMIT_SHARED_CACHE",
+    "-DSQLITE_OMIT_AUTHORIZATION",
+    "-DSQLITE_OMIT_COMPLETE",
+    "-DSQLITE_OMIT_DATETIME_FUNCS",
+    "-DSQLITE_OMIT_DESERIALIZE",
+    "-DSQLITE_OMIT_GET_TABLE",
+    "-DSQLITE_OMIT_INCRBLOB",
+    "-DSQLITE_OMIT_INTROSPECTION_PRAGMAS",
+    "-DSQLITE_OMIT_TCL_VARIABLE",
+    "-DSQLITE_OMIT_TRACE",
+    "-DSQLITE_OMIT_UTF16",
 ];
 
 /// Leaves out what debuggers would read of Zig's libraries: it has paths of this machine, which nothing replaces.
