@@ -193,6 +193,18 @@ fn a_history_is_enlarged_where_scripts_run_and_complete_where_they_do_not() {
     press(&mut browser, "Enter");
     while browser.message()["method"] != "Page.loadEventFired" {}
     assert!(browser.ask("location.pathname").as_str().unwrap().ends_with("/entry/2"));
+    browser.open(&format!("{}series/2", server.url()), 1280, "light");
+    browser.ask("document.querySelector('#zoom figure').focus()");
+    press(&mut browser, "End");
+    let (page, enlarged) =
+        (browser.ask("document.querySelector('dd').textContent"), browser.ask(said));
+    let enlarged = enlarged.as_str().unwrap().rsplit(": ").next().unwrap();
+    let [page, enlarged] = [page.as_str().unwrap(), enlarged].map(|text| {
+        let mut words = text.split([' ', ',']);
+        (words.next().unwrap().parse::<f64>().unwrap(), words.next().unwrap().to_owned())
+    });
+    assert!((page.0 / enlarged.0 - 1.0).abs() < 1e-3 && page.1 == "ms", "{page:?} {enlarged:?}");
+    assert_eq!(page.1, enlarged.1);
     browser.order("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     browser.open(&format!("{}series/1", server.url()), 1280, "light");
     let shown = browser.ask("document.querySelector('#zoom').offsetHeight");

@@ -193,7 +193,8 @@ pub(crate) fn entry(at: u32) -> NewEntry {
         tags: vec![HOSTILE.to_owned()],
         facts: facts.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
         document: Some(format!("{{\"entry\": {at}}}")),
-        points: vec![point("sort", level + noise), point(HOSTILE, 1.0 + noise)],
+        // The second is shown in milliseconds.
+        points: vec![point("sort", level + noise), point(HOSTILE, (1.0 + noise) * 1e-3)],
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn zoom(document: &WebSeriesDocument, links: &Links<'_>) -> String {
         .collect();
     let data = format!(
         "{{\"index\":{:?},\"entry\":{:?},\"time\":[{}],\"value\":[{}],\"changes\":{changes:?},\"levels\":[{}],\
-         \"unit\":{},\"factor\":{},\"byTime\":{},\"to\":{}}}",
+         \"unit\":{},\"divisor\":{},\"byTime\":{},\"to\":{}}}",
         whole.index,
         whole.entry,
         times.join(","),

@@ -5,20 +5,21 @@
   const place = document.getElementById("zoom");
   const given = document.getElementById("whole");
   if (!place || !given || typeof uPlot !== "function") return;
-  const { index, entry, time, value, changes, levels, unit, factor, byTime, to } = JSON.parse(given.textContent);
+  const { index, entry, time, value, changes, levels, unit, divisor, byTime, to } = JSON.parse(given.textContent);
   if (value.length < 2) return;
   const said = place.querySelector("[aria-live]");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const x = byTime ? time : index.map((at) => at + 1);
-  const y = value.map((one) => one * factor);
+  const y = value.map((one) => one / divisor);
   // The level of each point: levels are named by places among all points.
   const level = index.map((at) => {
     const of = levels.find(([first, last]) => first <= at && at <= last);
-    return of ? of[2] * factor : null;
+    return of ? of[2] / divisor : null;
   });
   const digits = (number) => Number(number.toPrecision(6)).toString();
   const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
-  const words = (at) => `point ${index[at] + 1}, ${day(time[at])}: ${digits(y[at])} ${unit}`;
+  const shown = (number) => `${digits(number)} ${unit}`.trim();
+  const words = (at) => `point ${index[at] + 1}, ${day(time[at])}: ${shown(y[at])}`;
   const open = (at) => { location.href = to.replace("#", entry[at]); };
   const steps = (chart) => {
     const { ctx, bbox } = chart;
@@ -39,7 +40,7 @@
   };
   let chart = null;
   const draw = () => {
-    const shown = chart && [chart.scales.x.min, chart.scales.x.max];
+    const range = chart && [chart.scales.x.min, chart.scales.x.max];
     if (chart) chart.destroy();
     const axis = { stroke: colour("--text"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line") } };
     chart = new uPlot({
@@ -48,18 +49,18 @@
       legend: { show: false },
       scales: { x: { time: byTime } },
       cursor: { drag: { x: true, y: false }, focus: { prox: 30 } },
-      axes: [{ ...axis }, { ...axis, size: 72 }],
+      axes: [{ ...axis }, { ...axis, size: 84, values: (_, numbers) => numbers.map(shown) }],
       series: [
         {},
         { stroke: colour("--s0"), paths: () => null, points: { show: true, size: 5, fill: colour("--s0") } },
-        { stroke: colour("--text"), width: 1.6, points: { show: false } },
+        { stroke: colour("--text"), width: 1.6, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } },
       ],
       hooks: {
         drawSeries: [(chart, series) => { if (series === 2) steps(chart); }],
         setCursor: [(chart) => { if (chart.cursor.idx != null) said.textContent = words(chart.cursor.idx); }],
       },
     }, [x, y, level], place.querySelector("figure"));
-    if (shown) chart.setScale("x", { min: shown[0], max: shown[1] });
+    if (range) chart.setScale("x", { min: range[0], max: range[1] });
     let down = 0;
     chart.over.addEventListener("mousedown", (event) => { down = event.clientX; });
     chart.over.addEventListener("click", (event) => {
