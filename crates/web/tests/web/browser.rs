@@ -200,8 +200,8 @@ fn a_history_is_enlarged_where_scripts_run_and_complete_where_they_do_not() {
         (browser.ask("document.querySelector('dd').textContent"), browser.ask(said));
     let enlarged = enlarged.as_str().unwrap().rsplit(": ").next().unwrap();
     let [page, enlarged] = [page.as_str().unwrap(), enlarged].map(|text| {
-        let mut words = text.split([' ', ',']);
-        (words.next().unwrap().parse::<f64>().unwrap(), words.next().unwrap().to_owned())
+        let mut words = text.split(|c: char| c.is_whitespace() || c == ',');
+        (words.next().unwrap().parse::<f64>().expect(text), words.next().unwrap().to_owned())
     });
     assert!((page.0 / enlarged.0 - 1.0).abs() < 1e-3 && page.1 == "ms", "{page:?} {enlarged:?}");
     assert_eq!(page.1, enlarged.1);
