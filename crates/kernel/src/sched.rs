@@ -80,14 +80,13 @@ pub fn leave_own_fifo() -> io::Result<()> {
 pub fn wake_up_on_time() {
     // SAFETY: plain numbers.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1 as libc::c_ulong) };
-    let _ = set_own_slice(SHORTEST_SLICE);
+    shorten_own_slice();
 }
 
-/// The shortest slice that the kernel takes, in nanoseconds.
-const SHORTEST_SLICE: u64 = 100_000;
-
-/// Sets for how long the calling thread, which is of the normal class, goes on once it has its CPU.
-fn set_own_slice(nanos: u64) -> io::Result<()> {
+/// Lets the calling thread, which is of the normal class, go on only for a moment each time it has its CPU.
+fn shorten_own_slice() {
+    /// The shortest that the kernel takes, in nanoseconds.
+    const SLICE: u64 = 100_000;
     let attributes = libc::sched_attr {
         // The fields that every kernel with this call knows (`SCHED_ATTR_SIZE_VER0`).
         size: 48,
@@ -96,14 +95,12 @@ fn set_own_slice(nanos: u64) -> io::Result<()> {
         sched_flags: u64::from(libc::SCHED_FLAG_RESET_ON_FORK.unsigned_abs()),
         sched_nice: own_nice(),
         sched_priority: 0,
-        sched_runtime: nanos,
+        sched_runtime: SLICE,
         sched_deadline: 0,
         sched_period: 0,
     };
     // SAFETY: the kernel reads as many bytes as `size` says, which the structure has.
-    let set =
-        unsafe { libc::syscall(libc::SYS_sched_setattr, ITSELF, &raw const attributes, 0_u32) };
-    checked(set).map(drop)
+    let _ = unsafe { libc::syscall(libc::SYS_sched_setattr, ITSELF, &raw const attributes, 0_u32) };
 }
 
 fn set_own_class(policy: libc::c_int, priority: u8) -> io::Result<()> {
@@ -137,7 +134,7 @@ pub(crate) fn set_nice_raw(nice: i32) -> libc::c_int {
 pub fn go_last() {
     // Niceness can always be raised.
     let _ = set_nice_raw(19);
-    let _ = set_own_slice(SHORTEST_SLICE);
+    shorten_own_slice();
 }
 
 /// Lets the calling thread go before all others of the normal class.

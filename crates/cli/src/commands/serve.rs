@@ -189,10 +189,10 @@ fn several(
             Some(Err(error)) => Err(error.to_string()),
             None => Err("its database does not answer".to_owned()),
         };
-        let tokens = tokens.map_err(|why| {
+        let warn = |why: &String| {
             ui.warn(format!("project {name}: {why}; its pages say so until it can be read"));
-        });
-        let tokens = tokens.ok();
+        };
+        let tokens = tokens.inspect_err(warn).ok();
         all.extend(tokens.iter().flatten().cloned());
         // The repository around becalm is of one project at most.
         let commits = Box::new(|_: &str| None);

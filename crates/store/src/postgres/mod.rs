@@ -1,8 +1,8 @@
 //! PostgreSQL: one history for many machines.
 //!
 //! Everything lies in one schema of the database: `becalm`, or the one that the URL names, so that a database can have
-//! several histories. Whoever writes holds the advisory lock of the schema until the end of the transaction, so that writers come one after the other as in SQLite, and numbers rise in the
-//! order of adding.
+//! several histories. Whoever writes holds the advisory lock of the schema until the end of the transaction, so that
+//! writers come one after the other as in SQLite, and numbers rise in the order of adding.
 
 mod connector;
 mod url;
