@@ -64,10 +64,15 @@ fn put(bytes: &mut Vec<u8>, mut number: u64) {
 
 /// Returns the points, by rising series; `None` where the bytes are nothing that becalm writes.
 pub(crate) fn unpack(bytes: &[u8]) -> Option<Vec<PackedPoint>> {
-    match bytes.strip_prefix(&MARK) {
-        Some(rest) => columns(rest),
-        None => rows(bytes),
+    if !bytes.starts_with(&MARK) {
+        return rows(bytes);
     }
+    let columns = Columns::of(bytes.to_vec())?;
+    let point = |(place, series)| {
+        let (value, error, runs) = columns.at(place);
+        PackedPoint { series, value, error, runs }
+    };
+    Some(columns.series()?.into_iter().enumerate().map(point).collect())
 }
 
 /// A packed row of which single points can be looked at.
@@ -165,32 +170,6 @@ impl Columns {
         };
         (number(place), error, runs)
     }
-}
-
-fn columns(bytes: &[u8]) -> Option<Vec<PackedPoint>> {
-    let mut rest = Rest(bytes);
-    let count = usize::try_from(u32::from_le_bytes(rest.take()?)).ok()?;
-    // A point has 10 bytes at least; a count that is damaged must not take all memory.
-    let mut points = Vec::with_capacity(count.min(bytes.len() / 10 + 1));
-    let mut series = 0_i64;
-    for _ in 0..count {
-        series = series.checked_add(i64::try_from(rest.number()?).ok()?)?;
-        points.push(PackedPoint { series, value: 0.0, error: None, runs: 0 });
-    }
-    for point in &mut points {
-        point.runs = u32::try_from(rest.number()?).ok()?;
-    }
-    let (bits, after) = rest.0.split_at_checked(count.div_ceil(8))?;
-    rest.0 = after;
-    for point in &mut points {
-        point.value = f64::from_le_bytes(rest.take()?);
-    }
-    for (at, point) in points.iter_mut().enumerate() {
-        if bits[at / 8] >> (at % 8) & 1 == 1 {
-            point.error = Some(f64::from_le_bytes(rest.take()?));
-        }
-    }
-    rest.0.is_empty().then_some(points)
 }
 
 /// What is not read yet.
