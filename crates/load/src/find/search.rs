@@ -111,7 +111,7 @@ const CONFIDENCE: f64 = 0.95;
 
 /// What the posterior has beyond each end of it: less than half of the rest, because the curve is not known to be a line. In
 /// simulation the interval of M/D/1 and M/M/1 has the answer 95 times of 100 and more with this.
-const TAIL: f64 = 0.015;
+const TAIL: f64 = 0.01;
 
 /// The interval of an answer: the upper end is at most so many times the lower one.
 const RESOLVED: f64 = 1.25;
@@ -308,14 +308,17 @@ impl Search {
         }
     }
 
-    /// Draws a rate from where the answer probably lies.
+    /// Draws a rate from where the answer probably lies, rather where a window shows much.
     fn draw(&mut self) -> f64 {
         if self.deck.is_empty() {
             self.deck = DRAWN.to_vec();
             self.rng.shuffle(&mut self.deck);
         }
         let p = self.deck.pop().unwrap_or(0.5);
-        let rate = self.posterior.quantile(p).exp();
+        // A second at a low rate shows less. One at a rate that is too high shows no more: the server has to finish.
+        let middle = self.posterior.quantile(0.5);
+        let shows = |place: f64| (place - middle).min(0.0).exp();
+        let rate = self.posterior.weighted(shows).quantile(p).exp();
         rate.clamp(self.sought.from, self.highest())
     }
 }

@@ -14,6 +14,7 @@ use hdrhistogram::Histogram;
 
 use super::search::{BATCHES, Sought, Tried, Wish};
 use crate::engine::{Live, LoadError, Loaded, Plan, load_in_slices};
+use crate::fidelity::Judged;
 use crate::schedule::{Schedule, nanos};
 use crate::seconds::ClosedSecond;
 
@@ -31,6 +32,10 @@ const SHOWN: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
 /// Confidence of the interval of a window's quantile.
 const CONFIDENCE: f64 = 0.95;
+
+/// Of the misses that are permitted, the share that may be the generator's: so much less than the error of their number
+/// that it does not move the answer.
+const LATE: f64 = 0.1;
 
 /// How a window goes.
 #[derive(Debug, Clone, Copy)]
@@ -112,8 +117,11 @@ impl Counting<'_> {
             loaded.seconds.iter().filter(|one| one.figures.second >= self.settle).collect();
         let batches: Vec<(u64, u64)> = slices.iter().map(|one| self.missed(one)).collect();
         let share = Share::of_batches(&batches);
+        let late = slices.iter().map(|one| self.late(one)).sum();
         let judged = loaded.judged(connections);
-        let is_valid = judged.verdict == Trust::Valid;
+        let reasons =
+            if self.is_harmless(&judged, late, &share) { Vec::new() } else { judged.reasons };
+        let is_valid = reasons.is_empty();
         let tried = Tried { rate, missed: is_valid.then_some([share.hits, share.total]) };
         let times = Times::of(&slices);
         let seconds = if self.is_cut {
@@ -131,14 +139,15 @@ impl Counting<'_> {
             missed: MissedShare {
                 missed: becalm_model::whole(share.hits),
                 requests: becalm_model::whole(share.total),
+                late,
                 dispersion: share.dispersion,
             },
             quantile: self.sought.limit.map(|_| times.range(1.0 - self.sought.permitted, &share)),
             response: SHOWN.iter().filter_map(|q| times.quantile_value(*q)).collect(),
             service_p99: p99(&loaded.total.service),
             lag_p99: p99(&loaded.total.lag),
-            verdict: judged.verdict,
-            reasons: worded(&judged.reasons, words),
+            verdict: if is_valid { Trust::Valid } else { Trust::Invalid },
+            reasons: worded(&reasons, words),
         };
         (tried, window)
     }
@@ -146,11 +155,33 @@ impl Counting<'_> {
     /// Returns how many requests of a slice missed the limit, and how many there were.
     fn missed(&self, slice: &ClosedSecond) -> (u64, u64) {
         let LoadSecond { scheduled, answered, .. } = slice.figures;
-        let slow = self.sought.limit.map_or(0, |limit| {
-            let [response, ..] = slice.histograms();
-            response.len() - response.count_between(0, nanos(limit).saturating_sub(1))
-        });
-        (scheduled - answered + slow, scheduled)
+        let [response, ..] = slice.histograms();
+        (scheduled - answered + self.beyond(&response), scheduled)
+    }
+
+    /// Returns how many requests of a slice missed the limit that would not have without their lag.
+    fn late(&self, slice: &ClosedSecond) -> u64 {
+        let [response, service, ..] = slice.histograms();
+        self.beyond(&response).saturating_sub(self.beyond(&service))
+    }
+
+    /// Returns how many times are not below the limit.
+    fn beyond(&self, times: &Histogram<u64>) -> u64 {
+        self.sought
+            .limit
+            .map_or(0, |limit| times.len() - times.count_between(0, nanos(limit).saturating_sub(1)))
+    }
+
+    /// Says whether the generator was late at most, and hardly any request missed the limit for it. A request that is sent
+    /// late is never answered earlier, where requests are answered in turn (completion times of a queue never fall if
+    /// arrivals come later), so what kept the limit would have kept it.
+    fn is_harmless(&self, judged: &Judged, late: u64, share: &Share) -> bool {
+        let is_late = |reason: &Distrust| {
+            matches!(reason, Distrust::LateGenerator { .. } | Distrust::SlowConnecting { .. })
+        };
+        self.sought.limit.is_some()
+            && judged.reasons.iter().all(is_late)
+            && late as f64 <= LATE * self.sought.permitted * share.total
     }
 }
 
@@ -210,6 +241,62 @@ pub fn wait_until_idle(plan: Plan, most: Duration, interrupt: &Interrupt) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seconds::{Book, Collector};
+    use crate::tally::{Done, Fate};
+
+    const MS: u64 = 1_000_000;
+
+    /// What came of a window of 2000 requests, of which some are sent late and others take long, in milliseconds.
+    fn window(late: (u64, u64), long: (u64, u64)) -> (Tried, FindWindow) {
+        let slice = 250 * MS;
+        let mut book = Book::new(slice);
+        for number in 0..2000 {
+            let due = number * MS;
+            let lag = if number % 70 == 1 && number / 70 < late.0 { late.1 * MS } else { 0 };
+            let service = if number % 40 == 2 && number / 40 < long.0 { long.1 } else { 2 } * MS;
+            let fate = Fate::Answered { written: due + lag, last: due + lag + service };
+            book.begin(due);
+            book.count(Done { due, taken: due + lag, starved: false, fate });
+        }
+        let mut collector = Collector::new(1);
+        collector.take(0, &book.tell());
+        let (total, seconds) = collector.finish();
+        let loaded = Loaded {
+            total,
+            mix: Vec::new(),
+            seconds,
+            elapsed: Duration::from_secs(2),
+            spin: Duration::ZERO,
+            gaps: becalm_model::load::Gaps::default(),
+            pacer: None,
+            senders: Vec::new(),
+        };
+        let sought = &Sought {
+            permitted: 0.01,
+            limit: Some(0.02),
+            from: 10.0,
+            to: 10_000.0,
+            max_time: 120.0,
+        };
+        let counting = Counting { sought, settle: 0, slice, is_cut: false };
+        counting.conclude(&loaded, 1000.0, 100, |_| String::new())
+    }
+
+    #[test]
+    fn a_late_generator_does_not_count_unless_it_decided_nothing() {
+        let (tried, shown) = window((0, 0), (40, 30));
+        assert_eq!((tried.missed, shown.verdict), (Some([40.0, 2000.0]), Trust::Valid));
+        // More than 1 ms late, which no request misses the limit for.
+        let (tried, shown) = window((25, 10), (0, 0));
+        assert_eq!((tried.missed, shown.missed.late), (Some([0.0, 2000.0]), 0));
+        assert!(shown.reasons.is_empty() && shown.lag_p99.is_some_and(|lag| lag > 0.001));
+        let (tried, shown) = window((25, 10), (40, 30));
+        assert_eq!((tried.missed, shown.missed.late), (Some([40.0, 2000.0]), 0));
+        // So late that it makes the misses.
+        let (tried, shown) = window((25, 30), (0, 0));
+        assert_eq!((tried.missed, shown.verdict), (None, Trust::Invalid));
+        assert_eq!((shown.missed.missed, shown.missed.late, shown.reasons.len()), (25, 25, 1));
+    }
 
     #[test]
     fn a_window_is_hopeless_only_after_long_or_when_it_gets_crowded() {

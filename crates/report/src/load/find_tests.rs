@@ -20,6 +20,7 @@ fn window(rate: f64, p99: f64, share: f64) -> FindWindow {
         counts: LoadCounts { scheduled: requests, answered: requests, ..LoadCounts::default() },
         missed: MissedShare {
             missed: becalm_model::whole(share * rate * 2.0),
+            late: 0,
             requests,
             dispersion: 3.0,
         },

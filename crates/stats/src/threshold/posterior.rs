@@ -73,6 +73,16 @@ impl Posterior {
         self.step.mul_add(self.weights.len() as f64 - 0.5, self.from)
     }
 
+    /// Returns the same with each place weighted.
+    pub fn weighted(&self, weight: impl Fn(f64) -> f64) -> Self {
+        let place = |index: usize| self.step.mul_add(index as f64, self.from);
+        let each = self.weights.iter().enumerate().map(|(index, one)| one * weight(place(index)));
+        let mut weights: Vec<f64> = each.collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter_mut().for_each(|one| *one /= sum);
+        Self { weights, ..*self }
+    }
+
     /// Returns the probability that the answer is at most this place.
     pub fn is_below(&self, place: f64) -> f64 {
         let until = (place - self.from) / self.step + 0.5;
@@ -98,6 +108,13 @@ mod tests {
         let flat = of(&[]);
         assert!((flat.quantile(0.5) - 5.0).abs() < 1e-9);
         assert!((flat.is_below(2.5) - 0.25).abs() < 0.01);
+    }
+
+    #[test]
+    fn weights_move_the_quantiles_to_where_they_are_large() {
+        let upper = of(&[]).weighted(|place| if place < 5.0 { 0.0 } else { 1.0 });
+        assert!((upper.quantile(0.5) - 7.5).abs() < 0.05, "{}", upper.quantile(0.5));
+        assert!(upper.is_below(4.9) < 1e-9 && (upper.is_below(10.1) - 1.0).abs() < 1e-9);
     }
 
     #[test]
