@@ -353,15 +353,15 @@ impl Detector {
         let mut tried = Vec::new();
         for (split, judged) in found {
             let place = locate(self.window.values(), split, &judged);
-            if tried.contains(&place.index) {
+            if tried.contains(&place.edge) {
                 continue;
             }
             if tried.len() == WORTH_TRYING {
                 break;
             }
-            tried.push(place.index);
+            tried.push(place.edge);
             let needed = judged.z.abs() - nearer(&judged) - judged.excess;
-            let judged = self.against_wandering(place.index, judged, needed);
+            let judged = self.against_wandering(place.edge, judged, needed);
             if judged.excess >= 0.0 {
                 return Some((place, judged));
             }

@@ -11,6 +11,10 @@
 //! quantile of chi squared with one degree of freedom, for want of a better law, since the place is no
 //! smooth parameter.
 //!
+//! Where most values are equal, many places are nearly as likely, and the likeliest is often the end of a chance run before
+//! the change. There the median of the places by likelihood is named, which is the least off on average: in steps of a share
+//! from 0.3 to 0.7, found after 20 to 40 values, 3.8 % are off by more than 20 instead of 4.4 %.
+//!
 //! Huber, "Robust Estimation of a Location Parameter", Annals of Mathematical Statistics 35 (1964).
 
 use super::SHORTEST;
@@ -28,6 +32,8 @@ const RANGE: f64 = 1.92;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) index: usize,
+    /// The likeliest place, at which a step has its edge.
+    pub(super) edge: usize,
     pub(super) earliest: usize,
     pub(super) latest: usize,
 }
@@ -66,16 +72,30 @@ pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Located
         }
         later += stays - changed;
     }
-    let (index, best) = gains
+    let (edge, best) = gains
         .iter()
         .copied()
         .fold((near, f64::NEG_INFINITY), |best, one| if one.1 > best.1 { one } else { best });
+    let index = if judged.is_coarse { middle(&gains, best).unwrap_or(edge) } else { edge };
     let least = best - RANGE;
     let likely = |(_, gain): &&(usize, f64)| *gain >= least;
     // From the last place to the first. Losses too large for a number have no order: then it stays `near`.
     let latest = gains.iter().find(likely).map_or(index, |one| one.0.max(index));
     let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0.min(index));
-    Located { index, earliest, latest }
+    Located { index, edge, earliest, latest }
+}
+
+/// Returns the place on either side of which the change is as likely, if the log likelihoods of the places are these, from
+/// the last to the first, and this is the best; nothing if none is a number.
+fn middle(gains: &[(usize, f64)], best: f64) -> Option<usize> {
+    let likelihood = |(_, gain): &(usize, f64)| (gain - best).exp();
+    let half = gains.iter().map(likelihood).sum::<f64>() / 2.0;
+    let mut so_far = 0.0;
+    let is_half = |one: &&(usize, f64)| {
+        so_far += likelihood(one);
+        so_far >= half
+    };
+    gains.iter().find(is_half).map(|one| one.0)
 }
 
 /// Returns both levels, and how far values are usually off theirs. Where most values of a side are equal its median
@@ -131,6 +151,24 @@ fn loss(distance: f64) -> f64 {
 mod tests {
     use super::*;
 
+    #[test]
+    fn the_middle_has_as_much_likelihood_before_it_as_after_it() {
+        let even = [(9, -20.0), (6, 0.0), (5, 0.0), (4, 0.0), (3, -20.0)];
+        assert_eq!(middle(&even, 0.0), Some(5));
+        assert_eq!(middle(&[(6, 0.0), (5, -1.0), (4, -1.0), (3, -1.0)], 0.0), Some(5));
+        assert_eq!(middle(&[(6, f64::NAN)], f64::NEG_INFINITY), None);
+    }
+
+    #[test]
+    fn of_two_values_a_place_between_likely_ones_is_named() {
+        let values = [[0.0; 10].as_slice(), &[1.0, 1.0, 0.0, 0.0], &[1.0; 10]].concat();
+        let judged = Judgement { is_coarse: true, ..judged(0.0, 1.0, 0.0) };
+        let place = locate(&values, 12, &judged);
+        assert!(place.edge == 10 || place.edge == 14, "{place:?}");
+        assert!(place.earliest == 10 && place.latest == 14, "{place:?}");
+        assert!((10..=14).contains(&place.index), "{place:?}");
+    }
+
     fn judged(before: f64, after: f64, correlation: f64) -> Judgement {
         Judgement { z: 6.0, excess: 1.0, before, after, correlation, scale: 1.0, is_coarse: false }
     }
@@ -139,7 +177,7 @@ mod tests {
     fn a_large_step_is_found_to_the_point() {
         let values = [1.0, 2.0, 1.5, 1.2, 1.8, 1.4, 11.0, 12.0, 11.5, 11.2];
         let place = locate(&values, 7, &judged(1.45, 11.35, 0.0));
-        assert_eq!(place, Located { index: 6, earliest: 6, latest: 6 });
+        assert_eq!(place, Located { index: 6, edge: 6, earliest: 6, latest: 6 });
     }
 
     #[test]
