@@ -1,7 +1,8 @@
 //! BMF, the Bencher Metric Format: what `bencher run --adapter json` takes.
 //!
 //! - `{benchmark: {measure: {value, lower_value, upper_value}}}`. `latency` is nanoseconds and
-//!   `throughput` operations per second; other measures have a name and nothing else.
+//!   `throughput` operations per second. Bencher knows the units of some further measures, by their names or their
+//!   slugs, such as `Build Time` and `build-time`; the others have a name and nothing else.
 //! - A newer shape has a list per benchmark, `[{parameters, measures}]`, and measures may hold other
 //!   figures, such as `p99`, also without a `value`.
 //!
@@ -167,15 +168,23 @@ impl Report<'_> {
 
 /// Returns the name to use beside the benchmark's, unit, factor and direction of a measure.
 fn described(measure: &str) -> (&str, Unit, f64, Direction) {
-    let lower = measure.to_ascii_lowercase();
-    match lower.as_str() {
-        "latency" => ("", Unit::Second, 1e-9, Direction::Lower),
+    let slug = measure.to_ascii_lowercase().replace(' ', "-");
+    let percent = || Unit::Named("%".to_owned());
+    match slug.as_str() {
+        "latency" => ("", Unit::Second, units::NANOSECOND, Direction::Lower),
         "throughput" => (measure, Unit::Named("ops/s".to_owned()), 1.0, Direction::Higher),
-        "file-size" | "file_size" => (measure, Unit::Byte, 1.0, Direction::Lower),
-        // As DHAT's measures are called: `Total Bytes`.
-        other if other.ends_with(" bytes") || other.ends_with("-bytes") => {
-            (measure, Unit::Byte, 1.0, Direction::Lower)
+        "build-time" => (measure, Unit::Second, 1.0, Direction::Lower),
+        // As Callgrind's measure is called: `SysCpuTime`.
+        "sys-cpu-time" | "syscputime" => {
+            (measure, Unit::Second, units::NANOSECOND, Direction::Lower)
         }
+        "file-size" | "file_size" | "allocated" => (measure, Unit::Byte, 1.0, Direction::Lower),
+        // As DHAT's measures are called: `Total Bytes`.
+        other if other.ends_with("-bytes") => (measure, Unit::Byte, 1.0, Direction::Lower),
+        // A hit in memory itself is what every cache has missed.
+        "l1-hit-rate" | "ll-hit-rate" => (measure, percent(), 1.0, Direction::Higher),
+        "ram-hit-rate" | "i1-miss-rate" | "d1-miss-rate" | "lli-miss-rate" | "lld-miss-rate"
+        | "ll-miss-rate" => (measure, percent(), 1.0, Direction::Lower),
         _ => with_unit(measure).unwrap_or((measure, Unit::Count, 1.0, Direction::Lower)),
     }
 }

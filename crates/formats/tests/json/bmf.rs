@@ -74,3 +74,29 @@ fn values_between_bounds_are_no_samples_and_units_in_names_are_units() {
         ]
     );
 }
+
+#[test]
+fn the_measures_of_bencher_itself_have_their_units_by_name_and_by_slug() {
+    let described = |measure: &str| {
+        let text = format!(r#"{{"a": {{"{measure}": {{"value": 5}}}}}}"#);
+        let record = import(&[File::of_text("a.json", &text)], None).unwrap();
+        let metric = &record.metrics[0];
+        format!("{} [{}] {:?}", metric.name, metric.quantity(), record.values(0, 0))
+    };
+    let expected = [
+        ("latency", "a [s, less is better] [5e-9]"),
+        ("Latency", "a [s, less is better] [5e-9]"),
+        ("build-time", "a build-time [s, less is better] [5.0]"),
+        ("Build Time", "a Build Time [s, less is better] [5.0]"),
+        ("sys-cpu-time", "a sys-cpu-time [s, less is better] [5e-9]"),
+        ("File Size", "a File Size [B, less is better] [5.0]"),
+        ("file-size", "a file-size [B, less is better] [5.0]"),
+        ("Allocated", "a Allocated [B, less is better] [5.0]"),
+        ("at-t-gmax-bytes", "a at-t-gmax-bytes [B, less is better] [5.0]"),
+        ("L1 Hit Rate", "a L1 Hit Rate [%, more is better] [5.0]"),
+        ("ram-hit-rate", "a ram-hit-rate [%, less is better] [5.0]"),
+    ];
+    for (measure, shown) in expected {
+        assert_eq!(described(measure), shown);
+    }
+}
