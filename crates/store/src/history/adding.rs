@@ -107,7 +107,8 @@ pub(super) fn add(
     Ok(if is_completed { Added::Completed(id, values) } else { Added::New(id) })
 }
 
-/// What there is of the same commit, branch and machine at the same time.
+/// What there is of the same commit, branch and machine at the same time, and was measured at the same time: who measures
+/// a commit again may well get the same value, and that is a value more.
 #[derive(Debug, Default)]
 struct AtItsPlace {
     /// The first of the entries.
@@ -125,8 +126,14 @@ fn at_its_place(
     let commit = entry.commit.as_ref().map(|commit| commit.id.clone()).unwrap_or_default();
     let rows = database.query(
         "SELECT id FROM entries WHERE branch = $1 AND fingerprint = $2 AND at_time = $3 \
-         AND coalesce(commit_id, '') = $4 ORDER BY id",
-        &[entry.branch.clone().into(), fingerprint.to_owned().into(), at.into(), commit.into()],
+         AND coalesce(commit_id, '') = $4 AND measured = $5 ORDER BY id",
+        &[
+            entry.branch.clone().into(),
+            fingerprint.to_owned().into(),
+            at.into(),
+            commit.into(),
+            entry.measured.into(),
+        ],
     )?;
     let ids = super::all(database, "entries", &rows, |row| row.int(0))?;
     let first = ids.first().copied().map(EntryId);

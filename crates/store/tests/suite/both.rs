@@ -152,6 +152,11 @@ fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
     let own = NewEntry { origin: Origin::Measurement, ..row("6", &[("sort", 1.0)]) };
     added(&mut store, &own);
     assert_eq!(values(&mut store)[2].1.len(), 4);
+    // The same commit, measured a second time with the same result.
+    let later = NewEntry { measured: 2000.0, ..row("7", &[("sort", 1.0)]) };
+    added(&mut store, &later);
+    assert!(matches!(store.add(&later).unwrap(), Added::Known(_)));
+    assert_eq!(values(&mut store)[2].1.len(), 5);
 }
 
 fn entries_added_together_are_as_if_each_had_been_added_alone(bench: &Bench) {
