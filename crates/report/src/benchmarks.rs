@@ -108,8 +108,9 @@ const FIGURES: [(&str, &str); 9] = [
     ("maximum", "maximum"),
 ];
 
-/// Lists the conclusions of the tool that the results were imported from; `None` if it drew none.
-pub(crate) fn given(record: &Record, labels: &Labels, unicode: bool) -> Option<Table> {
+/// Returns a table of the conclusions of the tool that the results were imported from, with its title; `None` if it drew
+/// none.
+pub(crate) fn given(record: &Record, labels: &Labels, unicode: bool) -> Option<(String, Table)> {
     let has = |wanted: &str| record.summaries.iter().any(|one| figure(one, wanted).is_some());
     let figures: Vec<(&str, &str)> = FIGURES.into_iter().filter(|(name, _)| has(name)).collect();
     if figures.is_empty() {
@@ -139,7 +140,8 @@ pub(crate) fn given(record: &Record, labels: &Labels, unicode: bool) -> Option<T
         );
         table.push(row);
     }
-    Some(table)
+    let tool = record.source.as_ref().map_or("the tool", |source| source.tool.as_str());
+    Some((format!("What {tool} says"), table))
 }
 
 fn figure(summary: &Summary, wanted: &str) -> Option<f64> {

@@ -73,10 +73,10 @@ pub(crate) fn say_if_nothing(page: &mut Page, record: &Record) {
 
 /// Lists the conclusions of the tool that the results were imported from.
 pub(crate) fn given(page: &mut Page, record: &Record, labels: &Labels) {
-    let Some(table) = benchmarks::given(record, labels, page.style.unicode) else { return };
-    let tool = record.source.as_ref().map_or("the tool", |source| source.tool.as_str());
-    page.section(&format!("What {tool} says"));
-    page.table(&table);
+    if let Some((title, table)) = benchmarks::given(record, labels, page.style.unicode) {
+        page.section(&title);
+        page.table(&table);
+    }
 }
 
 /// Says under which conditions becalm measured.

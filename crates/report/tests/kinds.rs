@@ -4,9 +4,10 @@
 #[expect(dead_code, reason = "only the bare record is used here")]
 mod fixture;
 
-use becalm_model::{Metric, Outcome, Record, RecordKind, SubjectTerms, Unit};
+use becalm_model::{Metric, Outcome, Record, RecordKind, SubjectTerms, Summary, Unit};
 use becalm_report::{
-    PictureKind, SharedAxes, Style, hist_text, html, markdown, plot_text, show_text, stats_text,
+    PictureKind, SharedAxes, Style, hist_text, html, import_text, markdown, plot_text, show_text,
+    stats_text,
 };
 
 /// A record of these subjects without comparisons.
@@ -150,4 +151,19 @@ fn a_mean_of_another_tool_is_called_so() {
     given.runs = record(&["program"]).runs;
     let text = stats_text(&given, &Style::PLAIN);
     assert!(text.contains("each a mean"), "{text}");
+}
+
+#[test]
+fn what_another_tool_says_of_its_values_is_in_the_text_and_in_html() {
+    let mut given = record(&["program"]);
+    given.kind = RecordKind::Import;
+    given.summaries = vec![Summary {
+        subject: 0,
+        metric: 0,
+        figures: vec![("low".to_owned(), 0.0123), ("high".to_owned(), 0.0789)],
+    }];
+    for shown in [import_text(&given, &Style::PLAIN), html(&given, &[])] {
+        assert!(shown.contains("What the tool says"), "{shown}");
+        assert!(shown.contains("12.30") && shown.contains("78.90"), "{shown}");
+    }
 }

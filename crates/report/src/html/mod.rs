@@ -159,10 +159,10 @@ fn results(out: &mut String, record: &Record, labels: &Labels, disturbed: &[Dist
             statistics(out, record, labels, metric);
         }
     }
-    for subject in 0..record.subjects.len() {
-        if let Some((title, table)) = benchmarks::of(record, labels, subject, true) {
-            let _ = write!(out, "<h3>{}</h3>\n{}", escape::html(&title), table.html());
-        }
+    let of_subjects = (0..record.subjects.len())
+        .filter_map(|subject| benchmarks::of(record, labels, subject, true));
+    for (title, table) in of_subjects.chain(benchmarks::given(record, labels, true)) {
+        let _ = write!(out, "<h3>{}</h3>\n{}", escape::html(&title), table.html());
     }
     let mut said = if record.kind == RecordKind::Comparison {
         remarks::measured(record, disturbed)
