@@ -151,6 +151,10 @@ fn unit_for(unit: &Unit, largest: f64, unicode: bool) -> (String, f64) {
             (name.to_owned(), factor)
         }
         Unit::Count => (String::new(), 1.0),
+        Unit::Named(name) if name == "B/s" => {
+            let (bytes, factor) = unit_for(&Unit::Byte, largest, unicode);
+            (format!("{bytes}/s"), factor)
+        }
         Unit::Named(name) => (crate::width::printable(name), 1.0),
     }
 }
@@ -332,6 +336,8 @@ mod tests {
     fn bytes_are_binary_and_counts_are_whole() {
         check(&Unit::Byte, &[2_097_152.0], "2.000 MiB");
         check(&Unit::Byte, &[512.0], "512 B");
+        check(&Unit::Named("B/s".into()), &[118_250_000.0], "112.8 MiB/s");
+        check(&Unit::Named("B/s".into()), &[512.0], "512 B/s");
         check(&Unit::Count, &[1_234_567.0], "1234567");
         check(&Unit::Count, &[2.0, 0.0], "2, 0");
         check(&Unit::Count, &[1e308], "1.000e308");

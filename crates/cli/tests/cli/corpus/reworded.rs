@@ -2,7 +2,7 @@
 //! and what stands there now.
 
 /// The old words and those of today.
-pub(super) const REWORDED: [(&str, &str); 87] = [
+pub(super) const REWORDED: [(&str, &str); 91] = [
     (
         "instructions are counted by callgrind: those that the program executes in user mode, and not the kernel's. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
         "instructions are counted by callgrind: those that the program executes in user mode, and not those of the kernel. It sees neither waiting nor what makes an instruction slow; its times are those of the simulation, and simulated_... are of a model and not of this processor",
@@ -188,8 +188,12 @@ pub(super) const REWORDED: [(&str, &str); 87] = [
     (" were looked at", " were examined"),
     (" run disturbed.", " run was disturbed."),
     (" s the longest", " s at most"),
+    ("3565545000 B/s", "3.321 GiB/s"),
+    ("2937870000 B/s", "2.736 GiB/s"),
     ("not decided; ", "undecided; "),
     (" s together, ", " s in total, "),
+    ("301935000 B/s", "287.9 MiB/s"),
+    ("303050000 B/s", "289.0 MiB/s"),
     (" made again", " repeated"),
     ("not decided", "undecided"),
     ("taken away", "removed"),
