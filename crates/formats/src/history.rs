@@ -41,6 +41,11 @@ const HISTORIES: &[Entry] = &[
         read: |files| readers::asv::commits(files).map(History::of),
     },
     Entry {
+        name: readers::bencher_perf::NAME,
+        recognise: readers::bencher_perf::is_history,
+        read: |files| readers::bencher_perf::commits(files).map(History::of),
+    },
+    Entry {
         name: readers::pytest_benchmark::JSON.name,
         // One file is one measurement; a folder is what pytest-benchmark stored from time to time.
         recognise: |files| {

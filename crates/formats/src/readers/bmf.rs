@@ -40,14 +40,9 @@ pub(crate) const JSON: Entry = Entry {
 
 fn read(file: &File) -> Result<Imported, ImportError> {
     let benchmarks: Map<String, Value> = json::read(file)?;
-    let mut report = Report {
-        file,
-        imported: Imported::of("Bencher Metric Format"),
-        subject: 0,
-        processes: Vec::new(),
-        seen: HashMap::new(),
-    };
-    report.subject = report.imported.subject("BMF");
+    let mut imported = Imported::of("Bencher Metric Format");
+    let subject = imported.subject("BMF");
+    let mut report = Report::of(file, imported, subject);
     for (name, value) in &benchmarks {
         match value {
             Value::Object(measures) => report.measures(name, measures, name)?,
@@ -70,15 +65,11 @@ fn read(file: &File) -> Result<Imported, ImportError> {
             }
         }
     }
-    let Report { mut imported, subject, processes, .. } = report;
-    for parts in processes {
-        imported.parts(subject, parts);
-    }
-    Ok(imported)
+    Ok(report.finish())
 }
 
 /// Names a benchmark with its parameters; 16 and 16.0 are one value.
-fn with_parameters(name: &str, parameters: Option<&Map<String, Value>>) -> String {
+pub(super) fn with_parameters(name: &str, parameters: Option<&Map<String, Value>>) -> String {
     let shown = |value: &Value| match value.as_f64() {
         Some(number) => number.to_string(),
         None => json::text_of(value),
@@ -93,7 +84,8 @@ fn with_parameters(name: &str, parameters: Option<&Map<String, Value>>) -> Strin
     format!("{name} ({})", list.join(", "))
 }
 
-struct Report<'a> {
+/// What one run of benchmarks gave.
+pub(super) struct Report<'a> {
     file: &'a File,
     imported: Imported,
     subject: usize,
@@ -102,7 +94,21 @@ struct Report<'a> {
     seen: HashMap<usize, usize>,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    /// Begins with a subject to which everything belongs.
+    pub(super) fn of(file: &'a File, imported: Imported, subject: usize) -> Self {
+        Self { file, imported, subject, processes: Vec::new(), seen: HashMap::new() }
+    }
+
+    /// Ends the processes.
+    pub(super) fn finish(self) -> Imported {
+        let Self { mut imported, subject, processes, .. } = self;
+        for parts in processes {
+            imported.parts(subject, parts);
+        }
+        imported
+    }
+
     fn measures(
         &mut self,
         name: &str,
@@ -130,13 +136,18 @@ impl Report<'_> {
                     }
                 }
             }
-            self.measure(name, measure, &numbers);
+            self.measure(name, described(measure), &numbers);
         }
         Ok(())
     }
 
-    fn measure(&mut self, name: &str, measure: &str, numbers: &[(&str, f64)]) {
-        let (short, unit, factor, direction) = described(measure);
+    /// Adds the figures of one measure of a benchmark.
+    pub(super) fn measure(
+        &mut self,
+        name: &str,
+        (short, unit, factor, direction): Described<'_>,
+        numbers: &[(&str, f64)],
+    ) {
         let value = numbers.iter().find(|(name, _)| *name == "value");
         let Some((first, value)) = value.or_else(|| numbers.first()) else { return };
         let metric = self.imported.benchmark(name, short, unit, direction);
@@ -166,8 +177,11 @@ impl Report<'_> {
     }
 }
 
-/// Returns the name to use beside the benchmark's, unit, factor and direction of a measure.
-fn described(measure: &str) -> (&str, Unit, f64, Direction) {
+/// The name to use beside the benchmark's, unit, factor and direction of a measure.
+pub(super) type Described<'a> = (&'a str, Unit, f64, Direction);
+
+/// Describes a measure by its name or its slug.
+pub(super) fn described(measure: &str) -> Described<'_> {
     let slug = measure.to_ascii_lowercase().replace(' ', "-");
     let percent = || Unit::Named("%".to_owned());
     match slug.as_str() {
@@ -190,7 +204,7 @@ fn described(measure: &str) -> (&str, Unit, f64, Direction) {
 }
 
 /// Takes the unit that becalm writes behind the name of a measure: `max_rss (B)`.
-fn with_unit(measure: &str) -> Option<(&str, Unit, f64, Direction)> {
+fn with_unit(measure: &str) -> Option<Described<'_>> {
     let (name, unit) = measure.strip_suffix(')')?.rsplit_once(" (")?;
     let direction = units::usual_direction(unit);
     let short = if name == "value" { "" } else { name };

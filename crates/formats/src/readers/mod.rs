@@ -6,6 +6,7 @@ pub(crate) mod asv;
 pub(crate) mod asv_console;
 mod asv_tables;
 pub(crate) mod autocannon;
+pub(crate) mod bencher_perf;
 pub(crate) mod benchmark_dotnet;
 pub(crate) mod benchmark_dotnet_markdown;
 pub(crate) mod benchmark_js;

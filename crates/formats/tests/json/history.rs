@@ -142,3 +142,64 @@ fn an_entry_without_any_number_takes_no_other_with_it() {
     );
     assert_eq!(shown(&read(&[("data.js", &text)], None)), ["Some(\"b\") None None x=[1.0]"]);
 }
+
+#[test]
+fn a_report_of_bencher_is_a_measurement_of_its_commit() {
+    let point = |report: &str, iteration: u32, hash: &str, time: &str, figures: &str| {
+        format!(
+            r#"{{"report": "{report}", "iteration": {iteration}, "start_time": "2026-03-0{time}T10:00:00Z",
+            "end_time": "2026-03-09T10:00:00Z", "version": {{"number": 1{hash}}}, {figures}, "threshold": null}}"#
+        )
+    };
+    let line = |benchmark: &str, measure: (&str, &str), points: &[String]| {
+        let (name, units) = measure;
+        let slug = name.to_lowercase().replace(' ', "-");
+        format!(
+            r#"{{"branch": {{"name": "main"}}, "testbed": {{"name": "ubuntu"}}, "benchmark": {{"name": "{benchmark}"}},
+            "measure": {{"name": "{name}", "slug": "{slug}", "units": "{units}"}}, "metrics": [{}]}}"#,
+            points.join(",")
+        )
+    };
+    let (a, none) = (r#", "hash": "aa""#, "");
+    let value =
+        |value: f64| format!(r#""metric": {{"uuid": "u", "value": {value}, "lower_value": null}}"#);
+    let bounds = r#""metric": {"value": 20, "lower_value": 19, "upper_value": 21}"#;
+    let named =
+        r#""metrics": {"value": {"value": 7}, "p99": {"value": 9}}, "metric": {"value": 7}"#;
+    let lines = [
+        line(
+            "sort",
+            ("Latency", "nanoseconds (ns)"),
+            &[
+                point("r2", 0, none, "2", &value(70.0)),
+                point("r1", 0, a, "1", bounds),
+                point("r1", 1, a, "1", &value(80.0)),
+            ],
+        ),
+        line("app", ("Build Time", "seconds (s)"), &[point("r1", 0, a, "1", &value(41.0))]),
+        line("app", ("Resident", "kilobytes (KB)"), &[point("r1", 0, a, "1", &value(3.0))]),
+        line("app", ("Instructions", "instructions"), &[point("r1", 0, a, "1", named)]),
+    ];
+    let text = format!(r#"{{"project": {{"name": "p"}}, "results": [{}]}}"#, lines.join(","));
+    let commits = read(&[("perf.json", &text)], None);
+    let day = 86400.0;
+    let first = 1_772_359_200.0;
+    assert_eq!(
+        commits.iter().map(|one| one.record.started_at).collect::<Vec<_>>(),
+        [first, first, first + day]
+    );
+    assert_eq!(
+        shown(&commits),
+        [
+            "Some(\"aa\") None Some(\"main\") sort=[2e-8] app build-time=[41.0] app resident=[3000.0] \
+             app instructions=[7.0]",
+            "Some(\"aa\") None Some(\"main\") sort=[8e-8]",
+            "None Some(1772445600.0) Some(\"main\") sort=[7e-8]",
+        ]
+    );
+    let record = &commits[0].record;
+    assert_eq!(record.source.as_ref().unwrap().format, "bencher-perf");
+    assert_eq!(record.subjects[0].parameters, [("testbed".to_owned(), "ubuntu".to_owned())]);
+    assert_eq!(record.metrics[0].statistic.as_deref(), Some("estimate"));
+    assert_eq!(commits[1].record.metrics[0].statistic, None);
+}

@@ -23,12 +23,12 @@ use crate::ui::Ui;
 ///
 /// Each file becomes one entry. It belongs to the commit that is checked out, unless the file or
 /// --commit names another. Files that cover many commits become one entry per commit: data.js of
-/// github-action-benchmark, a folder of ASV results, CSV with a column `time` as Otava reads it,
-/// and records of `compare --rev`. A CSV row without a commit is placed at its own time and belongs
-/// to no commit. Results that are already in the history are recognised and not counted twice. Once
-/// becalm has printed the line of an entry, the entry is on disk. With --to, becalm sends the
-/// records to a `becalm serve` over HTTP, and the entries are on the disk of that server; commit
-/// and branch still come from git here.
+/// github-action-benchmark, a folder of ASV results, what `bencher perf` prints, CSV with a column
+/// `time` as Otava reads it, and records of `compare --rev`. A CSV row without a commit is placed
+/// at its own time and belongs to no commit. Results that are already in the history are recognised
+/// and not counted twice. Once becalm has printed the line of an entry, the entry is on disk. With
+/// --to, becalm sends the records to a `becalm serve` over HTTP, and the entries are on the disk of
+/// that server; commit and branch still come from git here.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that becalm saved, files or folders of other tools; `-` is standard input
