@@ -35,7 +35,12 @@ pub fn web_machines(document: &WebMachinesDocument, site: &Site) -> String {
 }
 
 fn machine_section(one: &WebMachineDocument, links: &Links<'_>) -> String {
-    let mut out = format!("<h2>{}</h2>\n", machine::short(&one.facts, &one.fingerprint));
+    let called = if one.facts.is_empty() {
+        "An unknown machine".to_owned()
+    } else {
+        machine::short(&one.facts, &one.fingerprint)
+    };
+    let mut out = format!("<h2>{called}</h2>\n");
     if let Some(last) = one.noise.last() {
         out.push_str(&noise(last, &one.noise));
     } else {
