@@ -3,7 +3,10 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError, mpsc};
 use std::task::{Context, Poll};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 use becalm_tls::{TlsError, Trust, client, server_name};
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
@@ -14,11 +17,56 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::url::Encryption;
 
-/// Connects as it is wanted. Where TLS is preferred and fails, becalm goes without it, as libpq does.
-pub(super) fn connect(
-    config: &mut Config,
+/// How long a server is waited for where the URL does not say so.
+const CONNECTING: Duration = Duration::from_secs(10);
+
+/// Why there is no connection.
+pub(super) enum Unconnected {
+    /// The server, or the way to it, refused.
+    Refused(postgres::Error),
+    /// The server took the connection, and did not answer in this time.
+    Silent(Duration),
+}
+
+/// Attempts that still wait for a server that did not answer, by its place.
+static WAITING: Mutex<Vec<(String, JoinHandle<()>)>> = Mutex::new(Vec::new());
+
+/// Connects to the server of a place as it is wanted, in a thread of its own: the limit of the library ends with the
+/// connection of TCP, and it waits for ever for a server that never answers. Such a server is waited for once at a time.
+pub(super) fn connect_in_time(
+    mut config: Config,
     encryption: Encryption,
-) -> Result<Client, postgres::Error> {
+    place: &str,
+) -> Result<Client, Unconnected> {
+    let of_a_host = config.get_connect_timeout().copied().unwrap_or(CONNECTING);
+    config.connect_timeout(of_a_host);
+    let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX);
+    let limit = of_a_host.saturating_mul(hosts.max(1));
+    let waiting = || WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_waited_for = {
+        let mut waiting = waiting();
+        waiting.retain(|(_, attempt)| !attempt.is_finished());
+        waiting.iter().any(|(other, _)| other == place)
+    };
+    if is_waited_for {
+        return Err(Unconnected::Silent(limit));
+    }
+    let (answer, answered) = mpsc::channel();
+    let attempt = std::thread::spawn(move || {
+        // Nobody takes what comes too late.
+        let _ = answer.send(connect(&mut config, encryption));
+    });
+    match answered.recv_timeout(limit) {
+        Ok(result) => result.map_err(Unconnected::Refused),
+        Err(_) => {
+            waiting().push((place.to_owned(), attempt));
+            Err(Unconnected::Silent(limit))
+        }
+    }
+}
+
+/// Connects. Where TLS is preferred and fails, becalm goes without it, as libpq does.
+fn connect(config: &mut Config, encryption: Encryption) -> Result<Client, postgres::Error> {
     config.ssl_mode(encryption.mode());
     match encryption {
         Encryption::Never => config.connect(NoTls),

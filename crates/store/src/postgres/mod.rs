@@ -17,6 +17,7 @@ use crate::database::{Database, Purpose, within};
 use crate::error::StoreError;
 use crate::sqlite::PATIENCE;
 use crate::value::{Row, Value};
+use connector::Unconnected;
 use url::{Asked, Schema};
 
 const MIGRATIONS: &[&str] = &[
@@ -24,9 +25,6 @@ const MIGRATIONS: &[&str] = &[
     include_str!("../../migrations/postgres/0002.sql"),
     include_str!("../../migrations/postgres/0003.sql"),
 ];
-
-/// How long a server is waited for.
-const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The first number of the advisory locks of those who write: "becm". The second one is that of the schema.
 const LOCK: i32 = 1_650_811_757;
@@ -48,9 +46,12 @@ impl Postgres {
         {
             config.password(password);
         }
-        config.connect_timeout(CONNECTING).application_name("becalm");
-        let client = connector::connect(&mut config, encryption)
-            .map_err(|error| told(&place, &error, Moment::Before))?;
+        config.application_name("becalm");
+        let client =
+            connector::connect_in_time(config, encryption, &place).map_err(|why| match why {
+                Unconnected::Refused(error) => told(&place, &error, Moment::Before),
+                Unconnected::Silent(limit) => silent(&place, limit),
+            })?;
         let schema_name = schema.quoted();
         let mut open = Self { client, place, schema };
         open.run(&format!(
@@ -226,6 +227,14 @@ enum Moment {
     Before,
     /// While it was asked to keep everything.
     Committing,
+}
+
+fn silent(place: &str, limit: Duration) -> StoreError {
+    let problem = format!(
+        "the server took the connection and did not answer within {} s",
+        limit.as_secs_f64()
+    );
+    StoreError::Database { place: place.to_owned(), problem }
 }
 
 fn told(place: &str, error: &postgres::Error, moment: Moment) -> StoreError {

@@ -29,6 +29,17 @@ fn a_server_that_is_not_there_is_told_without_the_password() {
 }
 
 #[test]
+fn a_server_that_takes_connections_and_never_answers_is_told() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    for encryption in ["disable", "require", "disable"] {
+        let url = format!("postgresql://me@{address}/perf?sslmode={encryption}&connect_timeout=1");
+        let told = open(&HistoryLocation::parse(&url), Access::Read).err().unwrap().to_string();
+        assert!(told.contains("did not answer within 1 s"), "{told}");
+    }
+}
+
+#[test]
 fn several_writers_may_begin_it_at_once() {
     for _ in 0..4 {
         let Some(bench) = Bench::postgres() else { return };
