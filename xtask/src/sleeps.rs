@@ -40,6 +40,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/runner/src/rounds/hook.rs", 2),
             ("crates/runner/src/rounds/spawn/calm.rs", 2),
             ("crates/runner/src/rounds/spawn/serve.rs", 1),
+            ("crates/store/src/postgres/connector.rs", 1),
             ("crates/store/src/sqlite.rs", 1),
             ("crates/testkit/src/postgres.rs", 1),
             ("crates/testkit/src/slurm.rs", 2),

@@ -74,13 +74,13 @@ impl Posterior {
     }
 
     /// Returns the same with each place weighted.
+    #[must_use]
     pub fn weighted(&self, weight: impl Fn(f64) -> f64) -> Self {
         let place = |index: usize| self.step.mul_add(index as f64, self.from);
         let each = self.weights.iter().enumerate().map(|(index, one)| one * weight(place(index)));
-        let mut weights: Vec<f64> = each.collect();
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|one| *one /= sum);
-        Self { weights, ..*self }
+        let each: Vec<f64> = each.collect();
+        let sum: f64 = each.iter().sum();
+        Self { weights: each.iter().map(|one| one / sum).collect(), ..*self }
     }
 
     /// Returns the probability that the answer is at most this place.
