@@ -56,13 +56,11 @@ pub(super) fn connect_in_time(
         // Nobody takes what comes too late.
         let _ = answer.send(connect(&mut config, encryption));
     });
-    match answered.recv_timeout(limit) {
-        Ok(result) => result.map_err(Unconnected::Refused),
-        Err(_) => {
-            waiting().push((place.to_owned(), attempt));
-            Err(Unconnected::Silent(limit))
-        }
+    if let Ok(result) = answered.recv_timeout(limit) {
+        return result.map_err(Unconnected::Refused);
     }
+    waiting().push((place.to_owned(), attempt));
+    Err(Unconnected::Silent(limit))
 }
 
 /// Connects. Where TLS is preferred and fails, becalm goes without it, as libpq does.
