@@ -88,35 +88,39 @@ struct Place<'a> {
     iteration: u32,
 }
 
+/// A point of a line, and what it has of numbers.
+type Measured<'a> = (&'a Line, &'a Point, Vec<(&'a str, f64)>);
+
 /// Reads every iteration of every report as a measurement of its commit.
 pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
     let file = only(files)?;
     let document: Document = json::read(file)?;
-    let mut processes: BTreeMap<Place<'_>, Vec<(&Line, &Point)>> = BTreeMap::new();
+    let mut processes: BTreeMap<Place<'_>, Vec<Measured<'_>>> = BTreeMap::new();
     for line in &document.results {
-        for point in line.metrics.iter().filter(|point| !figures(point).is_empty()) {
+        let with_figures = line.metrics.iter().map(|point| (point, figures(point)));
+        for (point, figures) in with_figures.filter(|(_, figures)| !figures.is_empty()) {
             let place = Place {
                 branch: &line.branch.name.0,
                 testbed: &line.testbed.name.0,
                 report: &point.report.0,
                 iteration: point.iteration.0,
             };
-            processes.entry(place).or_default().push((line, point));
+            processes.entry(place).or_default().push((line, point, figures));
         }
     }
     let mut commits = Vec::with_capacity(processes.len());
     for (place, points) in &processes {
-        let Some((_, first)) = points.first() else { continue };
+        let Some((_, first, _)) = points.first() else { continue };
         let mut imported = Imported::of("Bencher");
         imported.fact("project", &document.project.name.0);
         imported.started_at(parse_time(&first.start_time.0).unwrap_or(0.0));
         let parameters = parameters_of([("testbed", place.testbed)]);
         let subject = imported.command("Bencher", Vec::new(), parameters);
         let mut report = Report::of(file, imported, subject);
-        for (line, point) in points {
+        for (line, _, figures) in points {
             let set = Some(&line.parameter.set.0).filter(|set| !set.is_empty());
             let name = bmf::with_parameters(&line.benchmark.name.0, set);
-            report.measure(&name, described(&line.measure), &figures(point));
+            report.measure(&name, described(&line.measure), figures);
         }
         let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         commits.push(AtCommit {

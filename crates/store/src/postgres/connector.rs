@@ -24,7 +24,7 @@ const CONNECTING: Duration = Duration::from_secs(10);
 pub(super) enum Unconnected {
     /// The server, or the way to it, refused.
     Refused(postgres::Error),
-    /// The server took the connection, and did not answer in this time.
+    /// The server did not answer in this time.
     Silent(Duration),
 }
 

@@ -230,10 +230,7 @@ enum Moment {
 }
 
 fn silent(place: &str, limit: Duration) -> StoreError {
-    let problem = format!(
-        "the server took the connection and did not answer within {} s",
-        limit.as_secs_f64()
-    );
+    let problem = format!("the server did not answer within {} s", limit.as_secs_f64());
     StoreError::Database { place: place.to_owned(), problem }
 }
 
