@@ -95,6 +95,20 @@ pub fn try_rate(
     Ok(counting.conclude(&loaded, rate, connections, words))
 }
 
+/// A stretch of the window, with its response and service times decoded.
+struct Slice<'a> {
+    figures: &'a LoadSecond,
+    response: Histogram<u64>,
+    service: Histogram<u64>,
+}
+
+impl<'a> Slice<'a> {
+    fn of(closed: &'a ClosedSecond) -> Self {
+        let [response, service, _] = closed.histograms();
+        Self { figures: &closed.figures, response, service }
+    }
+}
+
 /// Which requests count.
 struct Counting<'a> {
     sought: &'a Sought,
@@ -113,8 +127,8 @@ impl Counting<'_> {
         connections: u64,
         words: fn(&Distrust) -> String,
     ) -> (Tried, FindWindow) {
-        let slices: Vec<&ClosedSecond> =
-            loaded.seconds.iter().filter(|one| one.figures.second >= self.settle).collect();
+        let counting = loaded.seconds.iter().filter(|one| one.figures.second >= self.settle);
+        let slices: Vec<Slice<'_>> = counting.map(Slice::of).collect();
         let batches: Vec<(u64, u64)> = slices.iter().map(|one| self.missed(one)).collect();
         let share = Share::of_batches(&batches);
         let late = slices.iter().map(|one| self.late(one)).sum();
@@ -153,16 +167,14 @@ impl Counting<'_> {
     }
 
     /// Returns how many requests of a slice missed the limit, and how many there were.
-    fn missed(&self, slice: &ClosedSecond) -> (u64, u64) {
-        let LoadSecond { scheduled, answered, .. } = slice.figures;
-        let [response, ..] = slice.histograms();
-        (scheduled - answered + self.beyond(&response), scheduled)
+    fn missed(&self, slice: &Slice<'_>) -> (u64, u64) {
+        let LoadSecond { scheduled, answered, .. } = *slice.figures;
+        (scheduled - answered + self.beyond(&slice.response), scheduled)
     }
 
     /// Returns how many requests of a slice missed the limit that would not have without their lag.
-    fn late(&self, slice: &ClosedSecond) -> u64 {
-        let [response, service, ..] = slice.histograms();
-        self.beyond(&response).saturating_sub(self.beyond(&service))
+    fn late(&self, slice: &Slice<'_>) -> u64 {
+        self.beyond(&slice.response).saturating_sub(self.beyond(&slice.service))
     }
 
     /// Returns how many times are not below the limit.
@@ -192,11 +204,10 @@ struct Times {
 }
 
 impl Times {
-    fn of(slices: &[&ClosedSecond]) -> Self {
+    fn of(slices: &[Slice<'_>]) -> Self {
         let mut known = crate::measure::empty();
         for slice in slices {
-            let [response, ..] = slice.histograms();
-            known.add(response).expect("it grows");
+            known.add(&slice.response).expect("it grows");
         }
         Self { known, all: slices.iter().map(|one| one.figures.scheduled).sum() }
     }

@@ -141,8 +141,8 @@ pub struct FindWindow {
     /// 99th percentile of the lag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag_p99: Option<f64>,
-    /// Whether the generator kept to the schedule, or at least so well that its lag decided of a tenth of the permitted
-    /// misses at most. A window in which it did not counts neither for the server nor against it.
+    /// Whether the generator kept to the schedule, or at least so well that its lag caused at most a tenth of the
+    /// permitted misses. A window in which it did not counts neither for the server nor against it.
     pub verdict: Trust,
     /// Why it did not.
     pub reasons: Reasons,
@@ -153,7 +153,7 @@ pub struct FindWindow {
 pub struct MissedShare {
     /// Requests that missed it.
     pub missed: u64,
-    /// Those of them that would not have without their lag.
+    /// How many of them would have kept it without their lag.
     pub late: u64,
     /// Requests that count.
     pub requests: u64,
