@@ -32,7 +32,7 @@ fn machines_branches_and_units_have_series_of_their_own(bench: &Bench) {
     let mut other = entry("5", 5.0, 5.0);
     other.points[0].parameters.pop();
     added(&mut store, &other);
-    // More memory is told, and splits nothing.
+    // More memory is recorded, and does not split the series.
     let mut same = entry("6", 6.0, 6.0);
     same.facts.insert("memory_total".to_owned(), "8 GiB".to_owned());
     same.points[0].parameters.reverse();
