@@ -347,9 +347,10 @@ fn watch(
 ) {
     let mut last = Duration::ZERO;
     while is_over.recv_timeout(often) == Err(RecvTimeoutError::Timeout) {
+        // The time is read after the wait for the lock: what was counted by then was answered by then.
+        let mut collector = locked(collector);
         let elapsed = Duration::from_nanos(clock.now());
         let window = elapsed.saturating_sub(std::mem::replace(&mut last, elapsed));
-        let mut collector = locked(collector);
         let recent = collector.recent();
         let told = Live { elapsed, window, recent: &recent, total: collector.total() };
         if live(&told).is_break() || interrupt.signal().is_some() {
