@@ -63,3 +63,26 @@ fn every_document_that_a_source_names_is_there() {
     }
     assert!(gone.is_empty(), "{}", gone.join("\n"));
 }
+
+/// Returns the examples that a source lets cargo build or run, where it names them itself.
+fn named_examples(source: &str) -> impl Iterator<Item = &str> {
+    let after = source.split("\"--example\", \"").skip(1);
+    after.filter_map(|text| text.split('"').next())
+}
+
+#[test]
+fn every_example_that_xtask_runs_is_there() {
+    let sources = crate::tokens::all();
+    let is_there = |example: &str| {
+        let path = format!("/examples/{example}.rs");
+        sources.iter().any(|source| source.name.ends_with(&path))
+    };
+    let of_xtask = sources.iter().filter(|source| source.name.starts_with("xtask/src/"));
+    let named: Vec<&str> = of_xtask
+        .filter(|source| !source.name.ends_with("named_paths.rs"))
+        .flat_map(|source| named_examples(&source.text))
+        .collect();
+    assert!(named.contains(&"man"), "{named:?}");
+    let gone: Vec<&&str> = named.iter().filter(|example| !is_there(example)).collect();
+    assert!(gone.is_empty(), "examples that are gone: {gone:?}");
+}
