@@ -34,8 +34,9 @@ impl Serving {
 
     /// Ends it, and returns how much memory it had at most, in bytes.
     pub(super) fn stop(mut self) -> Result<u64> {
-        const INTERRUPT: i32 = 2;
-        signal::send(self.child.id(), INTERRUPT)?;
+        // A shell that starts this in the background has interrupts ignored, here and in the server.
+        const TERMINATE: i32 = 15;
+        signal::send(self.child.id(), TERMINATE)?;
         // Its last words go nowhere.
         drop(self.child.stdout.take());
         let (_, used) = wait::reap(i32::try_from(self.child.id())?)?;
