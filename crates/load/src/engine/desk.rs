@@ -12,6 +12,7 @@ use super::Plan;
 use super::clock::Clock;
 use super::dues::Dues;
 use super::failure::Failure;
+use super::http1::{self, Inbox};
 use super::mailbox::Mailbox;
 use super::pacer::Due;
 use crate::pool::{Arrived, Pool, Taken};
@@ -22,6 +23,7 @@ use crate::tally::{Done, Fate, Tally};
 pub(super) struct Desk {
     pub(super) plan: Arc<Plan>,
     pub(super) clock: Clock,
+    pub(super) inbox: Inbox,
     pool: RefCell<Pool>,
     book: RefCell<Book>,
     /// The requests to come, where the thread keeps the time itself.
@@ -49,6 +51,7 @@ impl Desk {
         Rc::new(Self {
             plan,
             clock,
+            inbox: http1::inbox(),
             pool,
             book,
             dues: dues.map(RefCell::new),

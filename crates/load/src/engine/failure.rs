@@ -32,29 +32,46 @@ impl Failure {
         Self { kind: FailureKind::Tls, words: Some(error.to_string()) }
     }
 
-    /// Takes the error of an exchange.
+    /// The server sent something that is none of what it has to.
+    pub(crate) fn garbage(words: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Garbage, words: Some(words.into()) }
+    }
+
+    /// The server ended the connection.
+    pub(crate) fn closed(words: impl Into<String>) -> Self {
+        Self { kind: FailureKind::Closed, words: Some(words.into()) }
+    }
+
+    /// Takes the error of a connection that was open.
+    pub(crate) fn of_io(error: &io::Error) -> Self {
+        Self { kind: kind_of_io(error), words: Some(error.to_string()) }
+    }
+
+    /// Takes the error of an exchange over HTTP/2.
     pub(crate) fn of_exchange(error: &hyper::Error) -> Self {
         let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
         let of_http2 = error.source().and_then(|source| source.downcast_ref::<h2::Error>());
         // An error that this end noticed is one in what came; others are ends and resets.
         let is_breach = of_http2.is_some_and(|error| error.is_library() && !error.is_io());
-        let kind = if error.is_parse() || is_breach {
-            FailureKind::Garbage
-        } else if let Some(source) = source {
-            match source.kind() {
-                // What hyper says of a body that is not what its headers promised.
-                ErrorKind::InvalidData | ErrorKind::InvalidInput => FailureKind::Garbage,
-                ErrorKind::TimedOut => FailureKind::TimedOut,
-                _ => FailureKind::Closed,
-            }
-        } else {
-            FailureKind::Closed
+        let kind = match source {
+            _ if error.is_parse() || is_breach => FailureKind::Garbage,
+            Some(source) => kind_of_io(source),
+            None => FailureKind::Closed,
         };
         let words = match error.source() {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         };
         Self { kind, words: Some(words) }
+    }
+}
+
+fn kind_of_io(error: &io::Error) -> FailureKind {
+    match error.kind() {
+        // What TLS says of bytes that are not encrypted as agreed.
+        ErrorKind::InvalidData | ErrorKind::InvalidInput => FailureKind::Garbage,
+        ErrorKind::TimedOut => FailureKind::TimedOut,
+        _ => FailureKind::Closed,
     }
 }
 

@@ -1,15 +1,16 @@
 //! Which request is sent: one kind, or several in proportion to their weights, with values filled in.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base64::Engine as _;
 use becalm_model::load::Scenario;
 use becalm_stats::Rng;
 use bytes::Bytes;
 use http::Request;
-use http_body_util::Full;
 
+use super::http1::Wire;
 use super::target::Target;
 use super::template::{RequestError, Template, Wanted};
 use crate::values::Values;
@@ -35,6 +36,14 @@ struct Kind {
     /// The share of the requests that are of this kind or an earlier one.
     up_to: f64,
     template: Template,
+    /// Its requests as HTTP/1.1 sends them, if they are all the same.
+    wire: OnceLock<Wire>,
+}
+
+impl Kind {
+    fn new(name: String, up_to: f64, template: Template) -> Self {
+        Self { name, up_to, template, wire: OnceLock::new() }
+    }
 }
 
 /// What requests need beside a scenario: the content of files, and a secret.
@@ -70,7 +79,7 @@ pub fn bearer_authorization(token: &str) -> String {
 
 impl From<Template> for Requests {
     fn from(template: Template) -> Self {
-        let kinds = [Kind { name: String::new(), up_to: 1.0, template }].into();
+        let kinds = [Kind::new(String::new(), 1.0, template)].into();
         Self { kinds, values: Arc::default(), seed: 0, first: 0, follow: 0 }
     }
 }
@@ -106,7 +115,7 @@ impl Requests {
             let template = Template::with_values(target, wanted, &contents.values)?;
             let template = if scenario.new_connections { template.closing() } else { template };
             up_to += kind.weight / all;
-            kinds.push(Kind { name: kind.name, up_to, template });
+            kinds.push(Kind::new(kind.name, up_to, template));
         }
         let values = Arc::clone(&contents.values);
         Ok(Self { kinds: kinds.into(), values, seed: 0, first: 0, follow: scenario.follow })
@@ -148,8 +157,19 @@ impl Requests {
     }
 
     /// Makes a request.
-    pub(crate) fn request(&self, target: &Target, number: u64) -> Request<Full<Bytes>> {
+    pub(crate) fn request(&self, target: &Target, number: u64) -> Request<Bytes> {
         self.template(number).request(target, &self.values, self.first + number)
+    }
+
+    /// Makes a request as HTTP/1.1 sends it.
+    pub(crate) fn wire(&self, target: &Target, number: u64) -> Cow<'_, Wire> {
+        let make = || Wire::of(&self.request(target, number));
+        let Kind { template, wire, .. } = &self.kinds[self.kind_of(number)];
+        if template.is_constant() {
+            Cow::Borrowed(wire.get_or_init(make))
+        } else {
+            Cow::Owned(make())
+        }
     }
 
     /// Returns how many redirects are followed.

@@ -1,5 +1,6 @@
 //! The load with real connections: a pacer, threads that send, and one that puts together what they count.
 
+mod answer;
 mod ask;
 mod clock;
 mod connection;
@@ -10,6 +11,9 @@ mod failure;
 mod filled;
 mod gaps;
 mod grpc;
+mod http1;
+mod http2;
+mod limit;
 mod mailbox;
 mod mix;
 mod pacer;

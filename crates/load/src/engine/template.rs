@@ -5,7 +5,6 @@ use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
-use http_body_util::Full;
 
 use super::filled::{Filled, Writing};
 use super::grpc;
@@ -207,14 +206,14 @@ impl Template {
         self
     }
 
+    /// Says whether all its requests are the same.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.filled.is_none()
+    }
+
     /// Makes the request of this number.
-    pub(crate) fn request(
-        &self,
-        target: &Target,
-        values: &Values,
-        number: u64,
-    ) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(self.body.clone()));
+    pub(crate) fn request(&self, target: &Target, values: &Values, number: u64) -> Request<Bytes> {
+        let mut request = Request::new(self.body.clone());
         request.method_mut().clone_from(&self.method);
         request.uri_mut().clone_from(&self.uri);
         request.headers_mut().clone_from(&self.headers);
@@ -230,7 +229,7 @@ impl Template {
             }
         }
         if let Some(text) = &filled.body {
-            *request.body_mut() = Full::new(text.fill(values, number, Writing::Plain).into());
+            *request.body_mut() = text.fill(values, number, Writing::Plain).into();
         }
         request
     }
@@ -285,7 +284,7 @@ mod tests {
         Values::of_csv("id,bad\n7,\"a\nb\"\nx/y,c\n").unwrap()
     }
 
-    fn request(template: &Template, number: u64) -> Request<Full<Bytes>> {
+    fn request(template: &Template, number: u64) -> Request<Bytes> {
         let target = Target::new("http://127.0.0.1:81/", Way::default()).unwrap();
         template.request(&target, &values(), number)
     }
