@@ -15,7 +15,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::runtime::LocalOptions;
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::task::spawn_local;
+use tokio::task::{spawn_local, yield_now};
 
 use super::clock::{AT_ONCE, Clock};
 use super::connection::{carry, carry_each};
@@ -30,8 +30,14 @@ use crate::schedule::Schedule;
 /// For how long requests that are under way may go on when the load is ended by a signal.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
-/// Connections that are opened before the first request is due.
-const OPENED_BEFORE: usize = 8;
+/// Returns how many connections are opened before the first request is due: as many as requests come in a millisecond, if
+/// that is not too much to do by then.
+fn opened_before(plan: &Plan) -> usize {
+    const LEAST: usize = 8;
+    let most = if plan.target.tls.is_some() { LEAST } else { 64 };
+    let places = plan.highest_rate / 1000.0 / plan.senders() as f64;
+    becalm_model::place(places / plan.width() as f64).clamp(LEAST, most)
+}
 
 /// From where a thread has the requests that it is to send.
 pub(super) enum Source {
@@ -71,7 +77,8 @@ pub(super) fn send(
     let desk = Desk::new(plan, clock, limit, slice, kept);
     let teller = Rc::new(Teller::new(number, Rc::clone(&desk), told));
     runtime.block_on(async {
-        spawn_local(open_as_wanted(Rc::clone(&desk), OPENED_BEFORE.min(limit)));
+        let before = opened_before(&desk.plan).min(limit);
+        spawn_local(open_as_wanted(Rc::clone(&desk), before));
         if let Some(pause) = desk.plan.pause {
             spawn_local(rest(clock, pause));
         }
@@ -144,10 +151,14 @@ async fn open_as_wanted(desk: Rc<Desk>, before: usize) {
         open();
     }
     loop {
-        while desk.opens() {
+        if desk.opens() {
             open();
+            // To open one costs as much as several requests. Those that are due go first: else a thread that is late would
+            // open connections for all that wait, and be later.
+            yield_now().await;
+        } else {
+            desk.changed().await;
         }
-        desk.changed().await;
     }
 }
 
