@@ -1,6 +1,5 @@
 //! Which kind an error of a connection is of.
 
-use std::error::Error as _;
 use std::io::{self, ErrorKind};
 
 use becalm_model::load::FailureKind;
@@ -48,21 +47,14 @@ impl Failure {
     }
 
     /// Takes the error of an exchange over HTTP/2.
-    pub(crate) fn of_exchange(error: &hyper::Error) -> Self {
-        let source = error.source().and_then(|source| source.downcast_ref::<io::Error>());
-        let of_http2 = error.source().and_then(|source| source.downcast_ref::<h2::Error>());
-        // An error that this end noticed is one in what came; others are ends and resets.
-        let is_breach = of_http2.is_some_and(|error| error.is_library() && !error.is_io());
-        let kind = match source {
-            _ if error.is_parse() || is_breach => FailureKind::Garbage,
-            Some(source) => kind_of_io(source),
+    pub(crate) fn of_http2(error: &h2::Error) -> Self {
+        let kind = match error.get_io() {
+            Some(error) => kind_of_io(error),
+            // An error that this end noticed is one in what came; others are ends and resets.
+            None if error.is_library() => FailureKind::Garbage,
             None => FailureKind::Closed,
         };
-        let words = match error.source() {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        };
-        Self { kind, words: Some(words) }
+        Self { kind, words: Some(error.to_string()) }
     }
 }
 

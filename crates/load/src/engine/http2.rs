@@ -1,16 +1,14 @@
-//! HTTP/2 for a client that has several requests at a time on a connection; hyper speaks it.
+//! HTTP/2 for a client that has several requests at a time on a connection.
 
 use std::cell::OnceCell;
+use std::future::poll_fn;
 use std::rc::Rc;
 
 use becalm_tls::Stream;
 use bytes::Bytes;
+use h2::client::{Builder, SendRequest};
 use http::Request;
 use http::header::LOCATION;
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Body as _;
-use hyper::client::conn::http2;
-use hyper_util::rt::TokioIo;
 use tokio::task::spawn_local;
 
 use super::answer::Answer;
@@ -20,18 +18,22 @@ use super::failure::Failure;
 use super::grpc::Frames;
 use super::stamped::{Stamped, Stamps, Written};
 use super::template::Template;
-use crate::here::Here;
+
+/// Bytes that a server may send before it is told to go on, of one answer and of all answers on a connection: enough for a
+/// server that is far away.
+const WINDOWS: (u32, u32) = (2 << 20, 5 << 20);
+/// Requests at the same time until the server has said how many it takes.
+const AT_FIRST: usize = 100;
 
 /// One place of a connection.
 #[derive(Clone)]
 pub(super) struct Http2 {
-    sender: http2::SendRequest<Full<Bytes>>,
+    sender: SendRequest<Bytes>,
     end: Rc<End>,
     stamps: Rc<Stamps>,
 }
 
-/// The end of a connection, once it has come, with what was wrong. A request that had not been sent by then is only said to
-/// be cancelled.
+/// The end of a connection, once it has come, with what was wrong.
 type End = OnceCell<Option<Failure>>;
 
 impl Http2 {
@@ -41,14 +43,17 @@ impl Http2 {
         number: usize,
     ) -> Result<Self, Failure> {
         let stamps = Stamps::new(desk.clock);
-        let io = TokioIo::new(Stamped::new(stream, Rc::clone(&stamps)));
-        let (sender, driver) =
-            http2::handshake(Here, io).await.map_err(|error| Failure::of_exchange(&error))?;
+        let stamped = Stamped::new(stream, Rc::clone(&stamps));
+        let mut builder = Builder::new();
+        builder.initial_window_size(WINDOWS.0).initial_connection_window_size(WINDOWS.1);
+        builder.initial_max_send_streams(AT_FIRST).enable_push(false);
+        let shaken = builder.handshake(stamped).await;
+        let (sender, driver) = shaken.map_err(|error| Failure::of_http2(&error))?;
         let end = Rc::<End>::default();
         let (desk, ending) = (Rc::clone(desk), Rc::clone(&end));
         spawn_local(async move {
-            // Requests that are under way learn of its end from hyper, and the others here.
-            let _ = ending.set(driver.await.err().map(|error| Failure::of_exchange(&error)));
+            // Requests that are under way learn of its end from their streams, and the others here.
+            let _ = ending.set(driver.await.err().map(|error| Failure::of_http2(&error)));
             desk.wake(number);
         });
         Ok(Self { sender, end, stamps })
@@ -69,7 +74,7 @@ impl Http2 {
 
     /// Waits until it can take another request; says whether it can.
     pub(super) async fn is_ready(&mut self) -> bool {
-        !self.has_ended() && self.sender.ready().await.is_ok()
+        !self.has_ended() && poll_fn(|cx| self.sender.poll_ready(cx)).await.is_ok()
     }
 
     /// Sends a request and reads the whole answer.
@@ -79,9 +84,8 @@ impl Http2 {
         template: &Template,
     ) -> Result<Answer, Failure> {
         self.exchange_or_error(request, template).await.map_err(|error| {
-            let of_connection = self.end.get().cloned().flatten();
-            let of_connection = of_connection.filter(|_| error.is_canceled());
-            of_connection.unwrap_or_else(|| Failure::of_exchange(&error))
+            // What a request meets on a connection that has ended is not why that ended.
+            self.end.get().cloned().flatten().unwrap_or_else(|| Failure::of_http2(&error))
         })
     }
 
@@ -89,23 +93,28 @@ impl Http2 {
         &mut self,
         request: Request<Bytes>,
         template: &Template,
-    ) -> hyper::Result<Answer> {
-        let response = self.sender.send_request(request.map(Full::new)).await?;
-        let (head, mut body) = response.into_parts();
+    ) -> Result<Answer, h2::Error> {
+        let (head, body) = request.into_parts();
+        poll_fn(|cx| self.sender.poll_ready(cx)).await?;
+        let request = Request::from_parts(head, ());
+        let (response, mut stream) = self.sender.send_request(request, body.is_empty())?;
+        if !body.is_empty() {
+            // It is sent as the server permits.
+            stream.send_data(body, true)?;
+        }
+        let (head, mut body) = response.await?.into_parts();
         let mut look = Look::at(template.expected_body());
         let mut call = template.expected_grpc().map(|expected| (expected, Frames::default()));
-        let mut trailers = None;
         // A body with a length ends with its last byte; no further turn is needed to see its end.
         while !body.is_end_stream() {
-            let Some(frame) = body.frame().await else { break };
-            match (frame?.into_data(), &mut call) {
-                (Ok(bytes), None) => look.take(&bytes),
-                (Ok(bytes), Some((_, frames))) => {
-                    frames.take(&bytes, &mut |message| look.take(message));
-                }
-                (Err(other), _) => trailers = other.into_trailers().ok(),
+            let Some(bytes) = body.data().await.transpose()? else { break };
+            match &mut call {
+                None => look.take(&bytes),
+                Some((_, frames)) => frames.take(&bytes, &mut |message| look.take(message)),
             }
+            body.flow_control().release_capacity(bytes.len())?;
         }
+        let trailers = if body.is_end_stream() { None } else { body.trailers().await? };
         let grpc = call.and_then(|(expected, frames)| {
             frames.failure(expected, &head.headers, trailers.as_ref())
         });

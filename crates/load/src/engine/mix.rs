@@ -11,8 +11,9 @@ use bytes::Bytes;
 use http::Request;
 
 use super::http1::Wire;
-use super::target::Target;
-use super::template::{RequestError, Template, Wanted};
+use super::target::{Protocol, Target};
+use super::template::Template;
+use super::wanted::{RequestError, Wanted};
 use crate::values::Values;
 
 /// The requests of a load.
@@ -113,7 +114,8 @@ impl Requests {
                 expected_body: kind.expected_body,
             };
             let template = Template::with_values(target, wanted, &contents.values)?;
-            let template = if scenario.new_connections { template.closing() } else { template };
+            let closes = scenario.new_connections && target.protocol == Protocol::Http1;
+            let template = if closes { template.closing() } else { template };
             up_to += kind.weight / all;
             kinds.push(Kind::new(kind.name, up_to, template));
         }

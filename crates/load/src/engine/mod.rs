@@ -25,6 +25,7 @@ mod telling;
 mod template;
 mod threads;
 mod tls;
+mod wanted;
 
 use std::io;
 use std::ops::ControlFlow;
@@ -51,8 +52,9 @@ use crate::tally::Tally;
 pub use ask::{Unanswered, ask};
 pub use mix::{Bodies, Contents, Requests, basic_authorization, bearer_authorization};
 pub use target::{Protocol, Target, TargetError, Way};
-pub use template::{RequestError, Template, Wanted};
+pub use template::Template;
 pub use tls::{TlsError, Trusted};
+pub use wanted::{RequestError, Wanted};
 
 /// Until the first request is due: enough to open a few connections.
 const BEFORE_THE_START: u64 = 50_000_000;

@@ -2,58 +2,15 @@
 
 use becalm_model::load::{ExpectedBody, is_secret_header};
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, USER_AGENT};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TE, TRANSFER_ENCODING, UPGRADE, USER_AGENT};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 
 use super::filled::{Filled, Writing};
 use super::grpc;
 use super::target::{Protocol, Target};
+use super::wanted::{RequestError, Wanted};
 use crate::values::Values;
-
-/// What a request is to be, in words.
-#[derive(Debug, Clone, Default)]
-pub struct Wanted {
-    /// The method; `GET` if it is empty.
-    pub method: String,
-    /// Names and values of headers.
-    pub headers: Vec<(String, String)>,
-    /// The body, or the message of a call.
-    pub body: Bytes,
-    /// Whether it is a unary call of gRPC.
-    pub is_grpc: bool,
-    /// Statuses of a right answer; without them those from 200 to 399 are right, and of gRPC 0.
-    pub expected: Vec<u16>,
-    /// Path and query in place of those of the URL.
-    pub path: Option<String>,
-    /// The body of a right answer; without one any is right.
-    pub expected_body: Option<ExpectedBody>,
-}
-
-/// Why there is no such request.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// It is not a method.
-    #[error("`{0}` is not a method of HTTP")]
-    Method(String),
-    /// It is not a header.
-    #[error("`{0}` is not a header of HTTP")]
-    Header(String),
-    /// It is not a path.
-    #[error("`{0}` is not a path; it has to begin with `/`, and may have no spaces")]
-    Path(String),
-    /// It is not a status.
-    #[error("{0} is not a status of HTTP, from 100 to 999")]
-    Status(u16),
-    /// It is not a status of gRPC.
-    #[error("{0} is not a status of gRPC, from 0 to 16")]
-    GrpcStatus(u16),
-    /// It names no method of gRPC.
-    #[error(
-        "`{0}` is not the path of a gRPC method, as in http://HOST:PORT/package.Service/Method"
-    )]
-    GrpcMethod(String),
-}
 
 /// What every request is, and which answer is the right one.
 #[derive(Debug, Clone)]
@@ -130,6 +87,9 @@ impl Template {
                 RequestError::Header(format!("{name}: {shown}"))
             };
             let named = name.parse::<HeaderName>().map_err(|_| refused(&value))?;
+            if follows_from_others(&named, &value, target.protocol) {
+                continue;
+            }
             let read = |text: &str| {
                 let mut read = text.parse::<HeaderValue>().map_err(|_| refused(text))?;
                 read.set_sensitive(is_secret);
@@ -163,9 +123,6 @@ impl Template {
         if !names_agent {
             headers.insert(USER_AGENT, HeaderValue::from_static("becalm"));
         }
-        // It follows from the body.
-        headers.remove(CONTENT_LENGTH);
-        filled.headers.retain(|(name, _)| *name != CONTENT_LENGTH);
         if is_grpc {
             grpc::add_headers(&mut headers);
         }
@@ -185,14 +142,17 @@ impl Template {
         // Values would change lengths that a message has in it.
         let text = std::str::from_utf8(&body).ok().filter(|_| !is_grpc);
         filled.body = text.and_then(|text| Filled::of(text, values));
+        let method = match method.as_str() {
+            "" => Method::GET,
+            given => given.parse().map_err(|_| RequestError::Method(method.clone()))?,
+        };
+        let body = if is_grpc { grpc::framed(&body) } else { body };
+        state_length(&method, &body, &mut headers);
         Ok(Self {
-            method: match method.as_str() {
-                "" => Method::GET,
-                given => given.parse().map_err(|_| RequestError::Method(method.clone()))?,
-            },
+            method,
             uri,
             headers,
-            body: if is_grpc { grpc::framed(&body) } else { body },
+            body,
             expected: Expected::of(expected, is_grpc)?,
             expected_body,
             filled: (!filled.is_empty()).then(|| Box::new(filled)),
@@ -230,6 +190,8 @@ impl Template {
         }
         if let Some(text) = &filled.body {
             *request.body_mut() = text.fill(values, number, Writing::Plain).into();
+            let body = request.body().clone();
+            state_length(&self.method, &body, request.headers_mut());
         }
         request
     }
@@ -256,8 +218,26 @@ impl Template {
     }
 }
 
+/// Says whether a header has no place among those of a user: how long a body is follows from the body, and HTTP/2 has no
+/// headers about connections (RFC 9113, section 8.2.2).
+fn follows_from_others(name: &HeaderName, value: &str, protocol: Protocol) -> bool {
+    let is_of_connection = [CONNECTION, UPGRADE].contains(name)
+        || ["keep-alive", "proxy-connection"].contains(&name.as_str())
+        || (*name == TE && value != "trailers");
+    [CONTENT_LENGTH, TRANSFER_ENCODING].contains(name)
+        || (is_of_connection && protocol == Protocol::Http2)
+}
+
+/// Says how long a body is. A method that is meant to have one says so even of an empty one (RFC 9110, section 8.6).
+fn state_length(method: &Method, body: &Bytes, headers: &mut HeaderMap) {
+    let has_one = [Method::POST, Method::PUT, Method::PATCH].contains(method);
+    if has_one || !body.is_empty() {
+        headers.insert(CONTENT_LENGTH, body.len().into());
+    }
+}
+
 /// Returns what a request names as its place: a path, or with HTTP/2, which has scheme and host in fields of its own, a URL
-/// of which hyper takes them. `None` for what is not a path.
+/// of which h2 takes them. `None` for what is not a path.
 fn uri_at(target: &Target, path: &str) -> Option<Uri> {
     let path: PathAndQuery = path.parse().ok()?;
     match target.protocol {
@@ -336,7 +316,37 @@ mod tests {
             (&request.headers()["x-a"], &request.headers()[CONNECTION]),
             (&HeaderValue::from_static("b"), &HeaderValue::from_static("close"))
         );
-        assert!(!request.headers().contains_key(CONTENT_LENGTH));
+        assert_eq!(request.headers()[CONTENT_LENGTH], "2");
+    }
+
+    #[test]
+    fn what_follows_from_body_and_protocol_is_no_header_of_a_user() {
+        let given = [
+            ("Transfer-Encoding", "chunked"),
+            ("Connection", "close"),
+            ("Te", "gzip"),
+            ("X-A", "b"),
+        ];
+        let headers = given.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        for protocol in [Protocol::Http1, Protocol::Http2] {
+            let target =
+                Target::new("http://127.0.0.1:81/", Way { protocol, ..Way::default() }).unwrap();
+            let of = |method: &str| {
+                let wanted = Wanted {
+                    method: method.to_owned(),
+                    headers: headers.clone(),
+                    ..Wanted::default()
+                };
+                let template = Template::new(&target, wanted).unwrap();
+                template.request(&target, &values(), 0).headers().clone()
+            };
+            let sent = of("PUT");
+            assert!(sent.contains_key("x-a") && !sent.contains_key(TRANSFER_ENCODING));
+            let is_http1 = protocol == Protocol::Http1;
+            assert_eq!([CONNECTION, TE].map(|name| sent.contains_key(name)), [is_http1; 2]);
+            assert_eq!(sent[CONTENT_LENGTH], "0");
+            assert!(!of("DELETE").contains_key(CONTENT_LENGTH));
+        }
     }
 
     #[test]

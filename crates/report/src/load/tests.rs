@@ -138,7 +138,7 @@ fn starved() -> LoadRunDocument {
                 kind: FailureKind::Closed,
                 status: None,
                 count: 1,
-                example: Some("connection closed before message completed".to_owned()),
+                example: Some("the connection ended before the answer did".to_owned()),
             },
         ],
         fidelity: Fidelity {

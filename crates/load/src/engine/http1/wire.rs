@@ -1,7 +1,7 @@
 //! A request of HTTP/1.1 as the bytes that are sent (RFC 9112, section 3).
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::header::CONNECTION;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Method, Request};
 
@@ -23,7 +23,7 @@ impl std::fmt::Debug for Wire {
 }
 
 impl Wire {
-    /// Writes a request down. How long its body is follows from the body, whatever its headers say.
+    /// Writes a request down, with the headers that it has.
     pub(crate) fn of(request: &Request<Bytes>) -> Self {
         let (method, body) = (request.method(), request.body());
         let path = request.uri().path_and_query().map_or("/", PathAndQuery::as_str);
@@ -31,20 +31,10 @@ impl Wire {
         for part in [method.as_str(), " ", path, " HTTP/1.1\r\n"] {
             bytes.extend_from_slice(part.as_bytes());
         }
-        let mut header = |name: &str, value: &[u8]| {
-            for part in [name.as_bytes(), b": ", value, b"\r\n"] {
+        for (name, value) in request.headers() {
+            for part in [name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"] {
                 bytes.extend_from_slice(part);
             }
-        };
-        for (name, value) in request.headers() {
-            if *name != CONTENT_LENGTH && *name != TRANSFER_ENCODING {
-                header(name.as_str(), value.as_bytes());
-            }
-        }
-        // A method that is meant to have a body says so even of an empty one (RFC 9110, section 8.6).
-        let has_length = [Method::POST, Method::PUT, Method::PATCH].contains(method);
-        if has_length || !body.is_empty() {
-            header(CONTENT_LENGTH.as_str(), body.len().to_string().as_bytes());
         }
         bytes.extend_from_slice(b"\r\n");
         bytes.extend_from_slice(body);
@@ -80,15 +70,10 @@ mod tests {
     }
 
     #[test]
-    fn a_request_has_a_line_its_headers_and_the_length_of_its_body() {
-        let (text, wire) = wire("GET", &[("host", "a:1"), ("x-a", "b")], "");
-        assert_eq!(text, "GET /a?b HTTP/1.1\r\nhost: a:1\r\nx-a: b\r\n\r\n");
+    fn a_request_has_a_line_its_headers_and_its_body() {
+        let (text, wire) = wire("POST", &[("host", "a:1"), ("x-a", "b")], "xyz");
+        assert_eq!(text, "POST /a?b HTTP/1.1\r\nhost: a:1\r\nx-a: b\r\n\r\nxyz");
         assert!(!wire.is_of_head && !wire.closes);
-        let wrong = [("content-length", "9"), ("transfer-encoding", "chunked")];
-        let (text, _) = self::wire("POST", &wrong, "xyz");
-        assert_eq!(text, "POST /a?b HTTP/1.1\r\ncontent-length: 3\r\n\r\nxyz");
-        assert!(self::wire("PUT", &[], "").0.contains("\r\ncontent-length: 0\r\n"));
-        assert!(!self::wire("DELETE", &[], "").0.contains("length"));
     }
 
     #[test]
