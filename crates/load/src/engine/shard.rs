@@ -179,3 +179,23 @@ async fn drain(desk: &Desk, is_stopped: &AtomicBool) {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::target::{Target, Way};
+    use super::super::tests::plan;
+    use super::*;
+
+    #[test]
+    fn as_many_connections_are_opened_in_advance_as_requests_come_in_a_millisecond() {
+        let before = |url: &str, highest_rate, threads| {
+            let plan =
+                plan(Target::new(url, Way::default()).unwrap(), Schedule::of_times(Vec::new()));
+            opened_before(&Plan { highest_rate, threads, ..plan })
+        };
+        let plain = "http://127.0.0.1:1/";
+        assert_eq!([10.0, 20e3, 1e6].map(|rate| before(plain, rate, 1)), [8, 20, 64]);
+        assert_eq!(before(plain, 40e3, 2), 20);
+        assert_eq!(before("https://127.0.0.1:1/", 20e3, 1), 8);
+    }
+}

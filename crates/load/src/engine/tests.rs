@@ -17,7 +17,7 @@ fn few() -> Schedule {
     Schedule::of_times((0..20).map(|n| n * 1_000_000).collect())
 }
 
-fn plan(target: Target, schedule: Schedule) -> Plan {
+pub(super) fn plan(target: Target, schedule: Schedule) -> Plan {
     let requests = Template::new(&target, Wanted::default()).unwrap().into();
     Plan {
         target,
