@@ -1,6 +1,6 @@
 //! Which connection gets a request: the queue and the connections, without any I/O.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// A request that is due and was taken up. Times are in nanoseconds from the start of the load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +33,10 @@ pub enum Arrived {
 pub struct Pool {
     waiting: VecDeque<Taken>,
     free: Vec<usize>,
-    /// Open connections, and those being opened.
+    /// Open connections that take requests, and those being opened.
     open: usize,
+    /// Connections that take no more requests, and are not gone yet.
+    retired: BTreeSet<usize>,
     connecting: usize,
     limit: usize,
     width: usize,
@@ -46,7 +48,15 @@ const CONNECTING_AT_ONCE: usize = 16;
 impl Pool {
     /// Makes one without connections, of which there may be `limit` with `width` places each.
     pub fn new(limit: usize, width: usize) -> Self {
-        Self { waiting: VecDeque::new(), free: Vec::new(), open: 0, connecting: 0, limit, width }
+        Self {
+            waiting: VecDeque::new(),
+            free: Vec::new(),
+            open: 0,
+            retired: BTreeSet::new(),
+            connecting: 0,
+            limit,
+            width,
+        }
     }
 
     /// Takes a request.
@@ -88,10 +98,19 @@ impl Pool {
         self.waiting.pop_front()
     }
 
+    /// Takes note that an open connection takes no more requests; what it has under way goes on. Another one may be opened
+    /// in its place.
+    pub fn retire(&mut self, connection: usize) {
+        if self.retired.insert(connection) {
+            self.open -= 1;
+            self.free.retain(|place| place / self.width != connection);
+        }
+    }
+
     /// Takes note that a connection is gone.
     pub fn closed(&mut self, connection: usize) {
-        self.open -= 1;
-        self.free.retain(|place| place / self.width != connection);
+        self.retire(connection);
+        self.retired.remove(&connection);
     }
 
     /// Gives a place that has nothing to do the oldest request that waits; with none it is free.
@@ -103,9 +122,13 @@ impl Pool {
         next
     }
 
-    /// Takes back a request of which nothing was written, because its connection had ended before.
-    pub fn put_back(&mut self, taken: Taken) {
+    /// Takes back a request of which nothing was written: another place sends it, or it waits before all others.
+    pub fn put_back(&mut self, taken: Taken) -> Arrived {
+        if let Some(place) = self.free.pop() {
+            return Arrived::Sent(place, taken);
+        }
         self.waiting.push_front(taken);
+        Arrived::Waits
     }
 
     /// Gives up the oldest request that waits, if it was due before this time.
@@ -200,6 +223,23 @@ mod tests {
         pool.put_back(Taken { number: 2, due: 2, taken: 2, starved: false });
         pool.closed(0);
         assert!(pool.opens());
+    }
+
+    #[test]
+    fn a_connection_that_takes_no_more_requests_makes_room_for_another_before_it_is_gone() {
+        let mut pool = Pool::new(1, 3);
+        pool.begin_opening();
+        pool.opened();
+        (0..3).for_each(|place| assert_eq!(pool.next_for(place), None));
+        let Arrived::Sent(2, taken) = pool.arrive(0, 0, 0) else { panic!("{pool:?}") };
+        pool.retire(0);
+        assert_eq!(pool.put_back(taken), Arrived::Waits, "none of its places is free any more");
+        assert!(pool.opens());
+        pool.opened();
+        assert_eq!(pool.next_for(3), Some(taken));
+        assert_eq!(pool.next_for(4), None);
+        pool.closed(0);
+        assert!(pool.is_idle() && matches!(pool.put_back(taken), Arrived::Sent(4, _)));
     }
 
     #[test]

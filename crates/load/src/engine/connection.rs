@@ -42,13 +42,15 @@ enum Line {
 pub(super) async fn carry(desk: Rc<Desk>, number: usize) {
     let connection = match open(&desk, number).await {
         Ok(connection) => connection,
-        Err(failure) => return desk.not_opened(&failure),
+        Err(failure) => return desk.not_opened(number, &failure),
     };
     desk.opened();
     let has_carried = Rc::new(Cell::new(false));
     let mut places = desk.places_of(number);
     let first = places.next();
+    // The place that is free last is used first: with few requests at a time those with low numbers.
     let others: Vec<_> = places
+        .rev()
         .filter_map(|place| {
             let (desk, has_carried) = (Rc::clone(&desk), Rc::clone(&has_carried));
             Some(spawn_local(carry_in(desk, place, connection.another()?, has_carried)))
@@ -63,7 +65,7 @@ pub(super) async fn carry(desk: Rc<Desk>, number: usize) {
     desk.closed(number);
 }
 
-/// Carries requests in one place until the connection ends.
+/// Carries requests in one place until the connection takes no more.
 async fn carry_in(
     desk: Rc<Desk>,
     place: usize,
@@ -71,19 +73,24 @@ async fn carry_in(
     has_carried: Rc<Cell<bool>>,
 ) {
     let (mailbox, mut limit) = (desk.move_in(place), Limit::new());
-    let time = desk.plan.time_limit;
+    let (time, which) = (desk.plan.time_limit, place - desk.places_of(connection.number).start);
     while let Some(taken) = connection.next(&desk, &mailbox, place).await {
+        if which >= connection.places() {
+            return desk.put_back(taken);
+        }
         // One that ends before it has carried anything does not end for want of use.
-        if connection.has_ended() && has_carried.get() {
+        if has_carried.get() && connection.ends_now(&desk).await {
+            desk.retire(connection.number);
             return desk.put_back(taken);
         }
         let written = connection.expect();
         let exchange = connection.exchange(&desk, &mailbox, taken, &mut limit, time, &written);
-        if !(exchange.await && connection.is_ready(&desk).await) {
-            return;
+        if !exchange.await || connection.ends_now(&desk).await {
+            break;
         }
         has_carried.set(true);
     }
+    desk.retire(connection.number);
 }
 
 /// Opens a connection for each request, in one place of the pool.
@@ -196,20 +203,25 @@ impl Connection {
         }
     }
 
-    /// Looks whether it has ended; if not, this place is woken when it does.
-    fn poll_end(&mut self, cx: &mut Context<'_>, desk: &Desk) -> bool {
-        match &mut self.line {
-            Line::Http1(line) => line.poll_end(cx, &desk.inbox),
-            Line::Http2(line) => line.has_ended(),
+    /// Returns how many of its places the server permits to be used at the same time, as far as is known.
+    fn places(&self) -> usize {
+        match &self.line {
+            Line::Http1(_) => 1,
+            Line::Http2(line) => line.streams(),
         }
     }
 
-    /// Waits until it can take another request; says whether it can.
-    async fn is_ready(&mut self, desk: &Desk) -> bool {
+    /// Looks whether it takes no more requests; if it does, this place is woken when it ends.
+    fn poll_end(&mut self, cx: &mut Context<'_>, desk: &Desk) -> bool {
         match &mut self.line {
-            Line::Http1(line) => poll_fn(|cx| Poll::Ready(!line.poll_end(cx, &desk.inbox))).await,
-            Line::Http2(line) => line.is_ready().await,
+            Line::Http1(line) => line.poll_end(cx, &desk.inbox),
+            Line::Http2(line) => line.poll_end(cx),
         }
+    }
+
+    /// Says whether it takes no more requests.
+    async fn ends_now(&mut self, desk: &Desk) -> bool {
+        poll_fn(|cx| Poll::Ready(self.poll_end(cx, desk))).await
     }
 
     /// Waits for the next request; none comes to one that has ended.
@@ -325,7 +337,7 @@ impl Connection {
                     Next::Request(next) => *next,
                 };
             left -= 1;
-            if !self.is_ready(desk).await {
+            if self.ends_now(desk).await {
                 *self = open(desk, self.number).await?;
                 desk.count_connection();
             }

@@ -30,6 +30,9 @@ pub(super) struct Desk {
     dues: Option<RefCell<Dues>>,
     /// Those of the places that are taken, by number.
     mailboxes: RefCell<Vec<Option<Rc<Mailbox>>>>,
+    /// How many numbers of connections were given out, and those of connections that are gone, for others.
+    numbers: Cell<usize>,
+    unused: RefCell<Vec<usize>>,
     connections: Cell<u64>,
     /// Whether there ever was one.
     has_opened: Cell<bool>,
@@ -56,6 +59,8 @@ impl Desk {
             book,
             dues: dues.map(RefCell::new),
             mailboxes: RefCell::default(),
+            numbers: Cell::new(0),
+            unused: RefCell::default(),
             connections: Cell::new(0),
             has_opened: Cell::new(false),
             changed: Notify::new(),
@@ -70,6 +75,10 @@ impl Desk {
     fn arrive_at(&self, Due { number, time }: Due, now: u64) {
         self.book.borrow_mut().begin(time);
         let arrived = self.pool.borrow_mut().arrive(number, time, now);
+        self.pass_on(arrived);
+    }
+
+    fn pass_on(&self, arrived: Arrived) {
         match arrived {
             Arrived::Sent(place, taken) => {
                 let mailboxes = self.mailboxes.borrow();
@@ -118,6 +127,14 @@ impl Desk {
         self.pool.borrow_mut().begin_opening();
     }
 
+    /// Returns the number of another connection.
+    pub(super) fn number(&self) -> usize {
+        self.unused
+            .borrow_mut()
+            .pop()
+            .unwrap_or_else(|| self.numbers.replace(self.numbers.get() + 1))
+    }
+
     /// A connection is open.
     pub(super) fn opened(&self) {
         self.pool.borrow_mut().opened();
@@ -133,7 +150,8 @@ impl Desk {
     }
 
     /// A connection could not be opened: the oldest request that waits fails with it, and those that wait too long.
-    pub(super) fn not_opened(&self, failure: &Failure) {
+    pub(super) fn not_opened(&self, number: usize, failure: &Failure) {
+        self.unused.borrow_mut().push(number);
         let now = self.clock.now();
         let failed = |taken| {
             let Failure { kind, words } = failure.clone();
@@ -191,20 +209,30 @@ impl Desk {
         pool.next_for(place)
     }
 
+    /// Takes back a request of which nothing was written.
     pub(super) fn put_back(&self, taken: Taken) {
-        self.pool.borrow_mut().put_back(taken);
+        let arrived = self.pool.borrow_mut().put_back(taken);
+        self.pass_on(arrived);
     }
 
+    /// A connection takes no more requests; its places that wait learn of that.
+    pub(super) fn retire(&self, number: usize) {
+        self.pool.borrow_mut().retire(number);
+        self.wake(number);
+        self.changed.notify_one();
+    }
+
+    /// A connection is gone.
     pub(super) fn closed(&self, number: usize) {
-        let mut pool = self.pool.borrow_mut();
-        pool.closed(number);
+        self.pool.borrow_mut().closed(number);
         for place in self.places_of(number) {
             // A place that was given a request after it had ended has nobody who takes it.
             let mailbox = self.mailboxes.borrow_mut().get_mut(place).and_then(Option::take);
             if let Some(taken) = mailbox.and_then(|mailbox| mailbox.untaken()) {
-                pool.put_back(taken);
+                self.put_back(taken);
             }
         }
+        self.unused.borrow_mut().push(number);
         self.changed.notify_one();
     }
 

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind};
 
 use becalm_model::load::FailureKind;
+use h2::Reason;
 
 /// Why a request failed, with the words of whoever noticed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Failure {
 
     /// The server sent something that is none of what it has to.
     pub(crate) fn garbage(words: impl Into<String>) -> Self {
-        Self { kind: FailureKind::Garbage, words: Some(words.into()) }
+        Self { kind: FailureKind::Garbage, words: Some(shortened(&words.into())) }
     }
 
     /// The server ended the connection.
@@ -54,7 +55,21 @@ impl Failure {
             None if error.is_library() => FailureKind::Garbage,
             None => FailureKind::Closed,
         };
-        Self { kind, words: Some(error.to_string()) }
+        let words = if error.is_go_away() && error.reason() == Some(Reason::NO_ERROR) {
+            "the server ended the connection (GOAWAY)".to_owned()
+        } else {
+            error.to_string()
+        };
+        Self { kind, words: Some(words) }
+    }
+}
+
+/// Returns as much of what a server says as fits a line.
+pub(super) fn shortened(text: &str) -> String {
+    const LONGEST: usize = 200;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
     }
 }
 

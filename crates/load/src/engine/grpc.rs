@@ -8,7 +8,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::header::{CONTENT_TYPE, HeaderName, TE};
 use http::{HeaderMap, HeaderValue};
 
-use super::failure::Failure;
+use super::failure::{Failure, shortened};
 
 /// The status of a call that went well.
 pub(super) const OK: u16 = 0;
@@ -145,7 +145,6 @@ fn status(headers: &HeaderMap) -> Result<u16, String> {
 
 /// Returns what the server says about a status: percent-encoded UTF-8, of which as much is kept as fits a line.
 fn said(headers: &HeaderMap) -> Option<String> {
-    const LONGEST: usize = 200;
     let mut encoded = headers.get("grpc-message")?.as_bytes().iter().copied();
     let mut bytes = Vec::new();
     while let Some(byte) = encoded.next() {
@@ -162,10 +161,7 @@ fn said(headers: &HeaderMap) -> Option<String> {
     }
     let text = String::from_utf8_lossy(&bytes).replace(char::is_control, " ");
     let text = text.trim();
-    (!text.is_empty()).then(|| match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.to_owned(),
-    })
+    (!text.is_empty()).then(|| shortened(text))
 }
 
 #[cfg(test)]

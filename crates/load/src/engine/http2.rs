@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::future::poll_fn;
 use std::rc::Rc;
+use std::task::{Context, Poll};
 
 use becalm_tls::Stream;
 use bytes::Bytes;
@@ -72,9 +73,15 @@ impl Http2 {
         self.stamps.last_read()
     }
 
-    /// Waits until it can take another request; says whether it can.
-    pub(super) async fn is_ready(&mut self) -> bool {
-        !self.has_ended() && poll_fn(|cx| self.sender.poll_ready(cx)).await.is_ok()
+    /// Returns how many requests the server takes at the same time, as far as it has said.
+    pub(super) fn streams(&self) -> usize {
+        // One that takes none now may take some later.
+        self.sender.current_max_send_streams().max(1)
+    }
+
+    /// Says whether it takes no more requests: it has ended, or will when the answers under way have come.
+    pub(super) fn poll_end(&mut self, cx: &mut Context<'_>) -> bool {
+        self.has_ended() || matches!(self.sender.poll_ready(cx), Poll::Ready(Err(_)))
     }
 
     /// Sends a request and reads the whole answer.

@@ -5,6 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use tokio::task::unconstrained;
 use tokio::time::{Instant, Sleep, sleep_until};
 
 /// The time limit of one exchange after the other.
@@ -40,8 +41,10 @@ impl Limit {
         .await
     }
 
+    /// An exchange whose bytes come faster than they are read uses up what a task may do in one turn, and the timer is asked
+    /// all the same.
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        while self.timer.as_mut().poll(cx).is_ready() {
+        while pin!(unconstrained(self.timer.as_mut())).poll(cx).is_ready() {
             if self.timer.deadline() >= self.until {
                 return Poll::Ready(());
             }
@@ -54,6 +57,19 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_that_always_has_something_to_do_ends_too() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let busy = async {
+            loop {
+                tokio::task::consume_budget().await;
+            }
+        };
+        let ended: Option<()> =
+            runtime.block_on(async { Limit::new().within(Duration::from_millis(1), busy).await });
+        assert_eq!(ended, None);
+    }
 
     #[test]
     fn each_exchange_has_its_own_limit() {

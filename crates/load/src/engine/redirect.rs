@@ -5,6 +5,7 @@ use http::header::{CONTENT_ENCODING, CONTENT_LANGUAGE, CONTENT_LENGTH, CONTENT_T
 use http::uri::{PathAndQuery, Scheme};
 use http::{HeaderValue, Method, Request, StatusCode, Uri};
 
+use super::failure::shortened;
 use super::target::{Protocol, Target};
 
 /// What an answer asks for.
@@ -40,11 +41,13 @@ pub(crate) fn next(
     *request.uri_mut() = match target.protocol {
         Protocol::Http1 => Uri::from(path),
         Protocol::Http2 => {
-            let mut parts = target.uri.clone().into_parts();
+            let mut parts = asked.uri().clone().into_parts();
             parts.path_and_query = Some(path);
             match Uri::from_parts(parts) {
                 Ok(uri) => uri,
-                Err(error) => return Next::Refused(format!("to {location}: {error}")),
+                Err(error) => {
+                    return Next::Refused(format!("to a path that has no place there: {error}"));
+                }
             }
         }
     };
@@ -67,8 +70,14 @@ pub(crate) fn next(
 /// Returns path and query of a location on the same server.
 fn path_at(target: &Target, asked: &Uri, location: &str) -> Result<PathAndQuery, String> {
     let location = location.split('#').next().unwrap_or_default();
-    let elsewhere = || format!("to another server: {location}");
-    let read = |text: &str| text.parse().map_err(|error| format!("to {location}: {error}"));
+    // A query may have a secret in it.
+    let shown = shortened(location.split('?').next().unwrap_or_default());
+    let elsewhere = || format!("to another server: {shown}");
+    let read = |text: &str| {
+        let (path, query) = text.split_at(text.find('?').unwrap_or(text.len()));
+        let path = without_dots(path) + query;
+        path.parse().map_err(|error| format!("to {shown}: {error}"))
+    };
     if let Some(rest) = location.strip_prefix("//") {
         let scheme = target.uri.scheme_str().unwrap_or("http");
         return path_at(target, asked, &format!("{scheme}://{rest}"));
@@ -98,6 +107,23 @@ fn path_at(target: &Target, asked: &Uri, location: &str) -> Result<PathAndQuery,
             read(&format!("{folder}{location}"))
         }
     }
+}
+
+/// Returns a path without `.` and `..` (RFC 3986, section 5.2.4).
+fn without_dots(path: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    for part in path.split('/').skip(1) {
+        match part {
+            "." => {}
+            ".." => drop(kept.pop()),
+            other => kept.push(other),
+        }
+    }
+    // Both stand for a folder at the end.
+    if path.ends_with("/.") || path.ends_with("/..") {
+        kept.push("");
+    }
+    format!("/{}", kept.join("/"))
 }
 
 /// Returns scheme, host and port.
@@ -140,6 +166,10 @@ mod tests {
         leads("x", "/a/x");
         leads("?q=http://other/", "/a/b?q=http://other/");
         leads("/x#part", "/x");
+        leads("../x?y=/../z", "/x?y=/../z");
+        leads("../../x/./y/..", "/x/");
+        leads("/a/../b//c", "/b//c");
+        leads(".", "/a/");
         leads("http://127.0.0.1/x", "/x");
         leads("//127.0.0.1:80/x", "/x");
         leads("", "/a/b?c");
@@ -155,6 +185,12 @@ mod tests {
             };
             assert!(words.starts_with("to "), "{words}");
         }
+        let Next::Refused(words) =
+            after(&asked(Method::GET, "/"), 301, "http://other/?token=s3cret")
+        else {
+            panic!("it was followed")
+        };
+        assert_eq!(words, "to another server: http://other/");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! A thread that sends: it takes requests in, sends them over connections, and reports how each ended.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -137,9 +136,8 @@ async fn keep_time(desk: &Desk, clock: Clock, is_stopped: &AtomicBool) -> std::i
 
 /// Opens some connections before the first request, and then whenever one is wanted.
 async fn open_as_wanted(desk: Rc<Desk>, before: usize) {
-    let next = Cell::new(0);
     let open = || {
-        let number = next.replace(next.get() + 1);
+        let number = desk.number();
         if desk.plan.new_connections {
             spawn_local(carry_each(Rc::clone(&desk), number));
         } else {

@@ -3,7 +3,7 @@
 use becalm_model::load::{ExpectedBody, is_secret_header};
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TE, TRANSFER_ENCODING, UPGRADE, USER_AGENT};
-use http::uri::PathAndQuery;
+use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 
 use super::filled::{Filled, Writing};
@@ -16,6 +16,8 @@ use crate::values::Values;
 #[derive(Debug, Clone)]
 pub struct Template {
     method: Method,
+    /// The host that requests of HTTP/2 name in place of that of the target.
+    host: Option<Authority>,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
@@ -109,7 +111,7 @@ impl Template {
             }
         }
         let is_http1 = target.protocol == Protocol::Http1;
-        let authority = target.uri.authority().map_or("", http::uri::Authority::as_str);
+        let authority = target.uri.authority().map_or("", Authority::as_str);
         let is_named = |name: &HeaderName| {
             headers.contains_key(name) || filled.headers.iter().any(|(one, _)| one == name)
         };
@@ -123,6 +125,16 @@ impl Template {
         if !names_agent {
             headers.insert(USER_AGENT, HeaderValue::from_static("becalm"));
         }
+        // HTTP/2 has it in a field of its own, and nothing beside that (RFC 9113, section 8.3.1).
+        let host = if is_http1 { None } else { headers.remove(HOST) };
+        if !is_http1 && filled.headers.iter().any(|(name, _)| *name == HOST) {
+            return Err(RequestError::VaryingHost);
+        }
+        let host = host.map(|host| {
+            let name = String::from_utf8_lossy(host.as_bytes()).into_owned();
+            name.parse::<Authority>().map_err(|_| RequestError::Header(format!("Host: {name}")))
+        });
+        let host = host.transpose()?;
         if is_grpc {
             grpc::add_headers(&mut headers);
         }
@@ -137,7 +149,7 @@ impl Template {
         filled.path = Filled::of(&path, values);
         // Values are escaped, so that all paths are right if one is.
         let first = filled.path.as_ref().map(|text| text.fill(values, 0, Writing::Escaped));
-        let uri = uri_at(target, first.as_deref().unwrap_or(&path))
+        let uri = uri_at(target, host.as_ref(), first.as_deref().unwrap_or(&path))
             .ok_or_else(|| RequestError::Path(path.clone()))?;
         // Values would change lengths that a message has in it.
         let text = std::str::from_utf8(&body).ok().filter(|_| !is_grpc);
@@ -150,6 +162,7 @@ impl Template {
         state_length(&method, &body, &mut headers);
         Ok(Self {
             method,
+            host,
             uri,
             headers,
             body,
@@ -179,7 +192,8 @@ impl Template {
         request.headers_mut().clone_from(&self.headers);
         let Some(filled) = &self.filled else { return request };
         if let Some(text) = &filled.path
-            && let Some(uri) = uri_at(target, &text.fill(values, number, Writing::Escaped))
+            && let path = text.fill(values, number, Writing::Escaped)
+            && let Some(uri) = uri_at(target, self.host.as_ref(), &path)
         {
             *request.uri_mut() = uri;
         }
@@ -238,13 +252,14 @@ fn state_length(method: &Method, body: &Bytes, headers: &mut HeaderMap) {
 
 /// Returns what a request names as its place: a path, or with HTTP/2, which has scheme and host in fields of its own, a URL
 /// of which h2 takes them. `None` for what is not a path.
-fn uri_at(target: &Target, path: &str) -> Option<Uri> {
+fn uri_at(target: &Target, host: Option<&Authority>, path: &str) -> Option<Uri> {
     let path: PathAndQuery = path.parse().ok()?;
     match target.protocol {
         Protocol::Http1 => Some(Uri::from(path)),
         Protocol::Http2 => {
             let mut parts = target.uri.clone().into_parts();
             parts.path_and_query = Some(path);
+            parts.authority = host.cloned().or(parts.authority);
             Uri::from_parts(parts).ok()
         }
     }
@@ -317,6 +332,26 @@ mod tests {
             (&HeaderValue::from_static("b"), &HeaderValue::from_static("close"))
         );
         assert_eq!(request.headers()[CONTENT_LENGTH], "2");
+    }
+
+    #[test]
+    fn the_host_of_a_user_is_that_of_http2_too() {
+        let way = Way { protocol: Protocol::Http2, ..Way::default() };
+        let target = Target::new("http://127.0.0.1:81/a", way).unwrap();
+        let wanted = |host: &str| Wanted {
+            headers: vec![("Host".to_owned(), host.to_owned())],
+            ..Wanted::default()
+        };
+        let template = Template::new(&target, wanted("other:8")).unwrap();
+        let request = template.request(&target, &values(), 0);
+        assert_eq!(request.uri().to_string(), "http://other:8/a");
+        assert!(!request.headers().contains_key(HOST));
+        assert_eq!(
+            Template::new(&target, wanted("a b")).unwrap_err(),
+            RequestError::Header("Host: a b".to_owned())
+        );
+        let varying = Template::with_values(&target, wanted("{id}"), &values());
+        assert_eq!(varying.unwrap_err(), RequestError::VaryingHost);
     }
 
     #[test]

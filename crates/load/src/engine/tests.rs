@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use becalm_model::load::{Distrust, ExpectedBody, FailureKind, LoadRequest, Scenario};
 
 mod grpc;
+mod http2;
 
 use super::*;
 use crate::serve::{Busy, Listening, Options, Server, ServiceTime};

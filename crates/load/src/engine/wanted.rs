@@ -31,6 +31,9 @@ pub enum RequestError {
     /// It is not a header.
     #[error("`{0}` is not a header of HTTP")]
     Header(String),
+    /// HTTP/2 names the host of a connection, not of a request.
+    #[error("with HTTP/2 the header Host has to be the same in every request")]
+    VaryingHost,
     /// It is not a path.
     #[error("`{0}` is not a path; it has to begin with `/`, and may have no spaces")]
     Path(String),

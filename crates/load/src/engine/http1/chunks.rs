@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chunks {
     at: At,
-    /// Bytes of extensions and trailers so far, which nobody needs.
+    /// Bytes of the extensions of this chunk, or of the trailers, so far: nobody needs them.
     beside: usize,
 }
 
@@ -80,7 +80,10 @@ impl Chunks {
             }
             (At::EndOfSize { size: 0 } | At::EndOfTrailer, b'\n') => At::Trailer,
             (At::EndOfSize { size }, b'\n') => At::Data { left: size },
-            (At::EndOfData, b'\r') => At::LastOfData,
+            (At::EndOfData, b'\r') => {
+                self.beside = 0;
+                At::LastOfData
+            }
             (At::LastOfData, b'\n') => At::Size { size: 0, digits: 0 },
             (At::Trailer, b'\r') => At::Last,
             (At::Last, b'\n') => At::Ended,
@@ -125,6 +128,9 @@ mod tests {
                 assert_eq!((taken.as_str(), rest.as_deref()), (data, Some(after)), "{size}");
             }
         }
+        let extended =
+            format!("1;{}\r\na\r\n", "b".repeat(MOST_BESIDE / 2)).repeat(3) + "0\r\n\r\n";
+        assert_eq!(taken(extended.as_bytes(), 1000).unwrap().0, "aaa");
         for cut_off in ["", "3", "3\r\n", "3\r\nab", "3\r\nabc\r\n0\r\n", "0\r\nA: b\r\n\r"] {
             assert_eq!(taken(cut_off.as_bytes(), 2).unwrap().1, None, "{cut_off:?}");
         }

@@ -10,7 +10,7 @@ use super::chunks::Chunks;
 use super::wire::{Wire, names};
 
 /// More headers than servers send.
-const MOST_HEADERS: usize = 128;
+const MOST_HEADERS: usize = 256;
 /// More than servers send before a body.
 const LONGEST_HEAD: usize = 256 * 1024;
 
@@ -66,6 +66,9 @@ impl<'a> Reading<'a> {
         if self.held.is_empty() {
             let left = self.take_from(bytes)?;
             self.held.extend_from_slice(left);
+        } else if !bytes.contains(&b'\n') {
+            // No line of the head has come to its end, so there is nothing new to read in it.
+            self.held.extend_from_slice(bytes);
         } else {
             let mut held = std::mem::take(&mut self.held);
             held.extend_from_slice(bytes);
@@ -143,17 +146,17 @@ impl<'a> Reading<'a> {
 fn read_head(bytes: &[u8], is_of_head: bool) -> Result<Option<(Head, Framing, usize)>, Malformed> {
     let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
     let mut response = Response::new(&mut []);
-    let parsed = ParserConfig::default().parse_response_with_uninit_headers(
-        &mut response,
-        bytes,
-        &mut headers,
-    );
+    // What clients have to take (RFC 9112, section 5.2), and what they all take.
+    let mut parser = ParserConfig::default();
+    parser.allow_obsolete_multiline_headers_in_responses(true);
+    parser.allow_spaces_after_header_name_in_responses(true);
+    let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
     let Status::Complete(length) = parsed.map_err(|error| error.to_string())? else {
         return Ok(None);
     };
     let code = response.code.unwrap_or(0);
     let status = StatusCode::from_u16(code).map_err(|_| format!("its status is {code}"))?;
-    let (mut promised, mut chunked, mut location) = (None, None, None);
+    let (mut promised, mut chunked, mut location) = (None::<Result<u64, Malformed>>, None, None);
     let (mut closes, mut keeps) = (false, false);
     for header in &*response.headers {
         let (name, value) = (header.name, header.value);
@@ -167,10 +170,11 @@ fn read_head(bytes: &[u8], is_of_head: bool) -> Result<Option<(Head, Framing, us
                 keeps |= names(value, "keep-alive");
             }
             14 if name.eq_ignore_ascii_case("content-length") => {
-                let length = read_length(value)?;
-                if promised.replace(length).is_some_and(|other| other != length) {
-                    return Err("it has two lengths".to_owned());
-                }
+                let length = read_length(value);
+                promised = Some(match promised {
+                    Some(other) if other != length => Err("it has two lengths".to_owned()),
+                    _ => length,
+                });
             }
             17 if name.eq_ignore_ascii_case("transfer-encoding") => {
                 let last = value.rsplit(|byte| *byte == b',').next().unwrap_or_default();
@@ -186,10 +190,14 @@ fn read_head(bytes: &[u8], is_of_head: bool) -> Result<Option<(Head, Framing, us
         _ if has_no_body => Framing::Length(0),
         (Some(true), _) => Framing::Chunks(Chunks::new()),
         (Some(false), _) | (None, None) => Framing::Close,
-        (None, Some(length)) => Framing::Length(length),
+        // A wrong length is wrong only where it means something (RFC 9112, section 6.3).
+        (None, Some(length)) => Framing::Length(length?),
     };
-    // Of HTTP/1.0 a connection is kept only if its server says so.
-    let is_kept = if response.version == Some(0) { keeps && !closes } else { !closes };
+    // Of HTTP/1.0 a connection is kept only if its server says so, and not where the length of a body is of later versions.
+    let is_kept = match response.version {
+        Some(0) => keeps && !closes && chunked.is_none(),
+        _ => !closes,
+    };
     let is_other_protocol = status == StatusCode::SWITCHING_PROTOCOLS;
     let stays = is_kept && !is_other_protocol && !matches!(framing, Framing::Close);
     Ok(Some((Head { status, location, stays }, framing, length)))
@@ -254,6 +262,8 @@ mod tests {
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Length: 9\r\n\r\n2\r\nok\r\n0\r\n\r\n",
             "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
             "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nX: a\r\n b\r\nContent-Length : 2\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nContent-Length: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
         ] {
             assert_eq!(got(answer), whole, "{answer}");
         }
@@ -281,6 +291,7 @@ mod tests {
         }
         let of_head = read("HEAD", with_length(200).as_bytes(), &[], false);
         assert_eq!(of_head, Ok(Some((200, true, false))));
+        assert_eq!(got("HTTP/1.1 204 X\r\nContent-Length:\r\n\r\n"), Ok(Some((204, true, false))));
         assert_eq!(got("HTTP/1.1 101 X\r\n\r\n"), Ok(Some((101, false, false))));
     }
 
@@ -289,6 +300,7 @@ mod tests {
         for answer in [
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: te, Close\r\n\r\nok",
             "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok",
+            "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok!",
         ] {
             assert_eq!(got(answer), Ok(Some((200, false, true))), "{answer}");

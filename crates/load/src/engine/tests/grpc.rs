@@ -3,8 +3,9 @@
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
-use tokio::task::{LocalSet, spawn_local};
+use tokio::task::spawn_local;
 
+use super::http2::serving;
 use super::*;
 
 /// Pairs of name and value.
@@ -46,13 +47,9 @@ fn answering(
 ) -> (SocketAddr, Arc<Mutex<Vec<Asked>>>) {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let (keep, reply) = (Arc::clone(&asked), Arc::new(reply));
-    let address = server(move |stream| {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let address = serving(&h2::server::Builder::new(), move |mut connection| {
         let (keep, reply) = (Arc::clone(&keep), Arc::clone(&reply));
-        LocalSet::new().block_on(&runtime, async move {
-            stream.set_nonblocking(true).unwrap();
-            let stream = tokio::net::TcpStream::from_std(stream).unwrap();
-            let Ok(mut connection) = h2::server::handshake(stream).await else { return };
+        async move {
             while let Some(Ok((request, respond))) = connection.accept().await {
                 let (keep, reply) = (Arc::clone(&keep), Arc::clone(&reply));
                 spawn_local(async move {
@@ -62,7 +59,7 @@ fn answering(
                     let _ = send(reply(&asked), respond);
                 });
             }
-        });
+        }
     });
     (address, asked)
 }

@@ -1,0 +1,83 @@
+//! HTTP/2 against servers that permit little, and end connections in the middle.
+
+use std::future::Future;
+
+use h2::server::{Builder, Connection};
+use http::Response;
+use tokio::sync::watch;
+use tokio::task::{LocalSet, spawn_local};
+
+use super::*;
+
+/// A server with these settings that treats each of its connections in this way.
+pub(super) fn serving<F: Future<Output = ()>>(
+    settings: &Builder,
+    treat: impl Fn(Connection<tokio::net::TcpStream, bytes::Bytes>) -> F + Send + Sync + 'static,
+) -> SocketAddr {
+    let settings = settings.clone();
+    server(move |stream| {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        LocalSet::new().block_on(&runtime, async {
+            stream.set_nonblocking(true).unwrap();
+            let stream = tokio::net::TcpStream::from_std(stream).unwrap();
+            let Ok(connection) = settings.handshake(stream).await else { return };
+            treat(connection).await;
+        });
+    })
+}
+
+fn over_http2(address: SocketAddr) -> Plan {
+    let way = Way { protocol: Protocol::Http2, ..Way::default() };
+    plan(Target::new(&format!("http://{address}/"), way).unwrap(), few())
+}
+
+#[test]
+fn a_connection_that_is_to_end_gets_no_more_requests_while_it_answers_the_last_ones() {
+    /// What each connection takes before it says that it will end.
+    const TAKEN: u64 = 4;
+    // The first answer on a connection comes when the next connection has a request, or there are no more.
+    let (seen, _) = watch::channel((0, 0));
+    let seen = Arc::new(seen);
+    let address = serving(&Builder::new(), move |mut connection| {
+        let seen = Arc::clone(&seen);
+        async move {
+            let mut taken = 0;
+            while let Some(Ok((_, mut respond))) = connection.accept().await {
+                taken += 1;
+                if taken == TAKEN {
+                    connection.graceful_shutdown();
+                }
+                let is_first = u64::from(taken == 1);
+                seen.send_modify(|(connections, requests)| {
+                    (*connections, *requests) = (*connections + is_first, *requests + 1);
+                });
+                if taken > 1 {
+                    let _ = respond.send_response(Response::new(()), true);
+                    continue;
+                }
+                let mut later = seen.subscribe();
+                let (this, _) = *later.borrow_and_update();
+                spawn_local(async move {
+                    let is_over = |seen: &(u64, u64)| seen.0 > this || seen.1 == 20;
+                    let _ = later.wait_for(is_over).await;
+                    let _ = respond.send_response(Response::new(()), true);
+                });
+            }
+        }
+    });
+    let plan = Plan { connections: 1, streams: 8, ..over_http2(address) };
+    let loaded = run(plan);
+    assert_eq!(loaded.total.counts.answered, 20, "{:?}", loaded.total.failed());
+    assert!(loaded.total.counts.connections >= 2, "{:?}", loaded.total.counts);
+}
+
+#[test]
+fn a_server_that_takes_one_request_at_a_time_gets_one_at_a_time() {
+    let address = serving(Builder::new().max_concurrent_streams(1), |mut connection| async move {
+        while let Some(Ok((_, mut respond))) = connection.accept().await {
+            let _ = respond.send_response(Response::new(()), true);
+        }
+    });
+    let loaded = run(Plan { connections: 2, ..over_http2(address) });
+    assert_eq!(loaded.total.counts.answered, 20, "{:?}", loaded.total.failed());
+}
