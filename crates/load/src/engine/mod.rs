@@ -11,6 +11,7 @@ mod failure;
 mod filled;
 mod gaps;
 mod grpc;
+mod headers;
 mod http1;
 mod http2;
 mod limit;

@@ -2,12 +2,13 @@
 
 use becalm_model::load::{ExpectedBody, is_secret_header};
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST, TE, TRANSFER_ENCODING, UPGRADE, USER_AGENT};
+use http::header::{CONNECTION, HOST, USER_AGENT};
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri};
 
 use super::filled::{Filled, Writing};
 use super::grpc;
+use super::headers::{follows_from_others, state_length, take_host};
 use super::target::{Protocol, Target};
 use super::wanted::{RequestError, Wanted};
 use crate::values::Values;
@@ -125,16 +126,10 @@ impl Template {
         if !names_agent {
             headers.insert(USER_AGENT, HeaderValue::from_static("becalm"));
         }
-        // HTTP/2 has it in a field of its own, and nothing beside that (RFC 9113, section 8.3.1).
-        let host = if is_http1 { None } else { headers.remove(HOST) };
+        let host = if is_http1 { None } else { take_host(&mut headers)? };
         if !is_http1 && filled.headers.iter().any(|(name, _)| *name == HOST) {
             return Err(RequestError::VaryingHost);
         }
-        let host = host.map(|host| {
-            let name = String::from_utf8_lossy(host.as_bytes()).into_owned();
-            name.parse::<Authority>().map_err(|_| RequestError::Header(format!("Host: {name}")))
-        });
-        let host = host.transpose()?;
         if is_grpc {
             grpc::add_headers(&mut headers);
         }
@@ -232,24 +227,6 @@ impl Template {
     }
 }
 
-/// Says whether a header has no place among those of a user: how long a body is follows from the body, and HTTP/2 has no
-/// headers about connections (RFC 9113, section 8.2.2).
-fn follows_from_others(name: &HeaderName, value: &str, protocol: Protocol) -> bool {
-    let is_of_connection = [CONNECTION, UPGRADE].contains(name)
-        || ["keep-alive", "proxy-connection"].contains(&name.as_str())
-        || (*name == TE && value != "trailers");
-    [CONTENT_LENGTH, TRANSFER_ENCODING].contains(name)
-        || (is_of_connection && protocol == Protocol::Http2)
-}
-
-/// Says how long a body is. A method that is meant to have one says so even of an empty one (RFC 9110, section 8.6).
-fn state_length(method: &Method, body: &Bytes, headers: &mut HeaderMap) {
-    let has_one = [Method::POST, Method::PUT, Method::PATCH].contains(method);
-    if has_one || !body.is_empty() {
-        headers.insert(CONTENT_LENGTH, body.len().into());
-    }
-}
-
 /// Returns what a request names as its place: a path, or with HTTP/2, which has scheme and host in fields of its own, a URL
 /// of which h2 takes them. `None` for what is not a path.
 fn uri_at(target: &Target, host: Option<&Authority>, path: &str) -> Option<Uri> {
@@ -267,6 +244,8 @@ fn uri_at(target: &Target, host: Option<&Authority>, path: &str) -> Option<Uri> 
 
 #[cfg(test)]
 mod tests {
+    use http::header::{CONTENT_LENGTH, TE, TRANSFER_ENCODING};
+
     use super::super::target::Way;
     use super::*;
 
