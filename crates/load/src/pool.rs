@@ -113,8 +113,12 @@ impl Pool {
         self.retired.remove(&connection);
     }
 
-    /// Gives a place that has nothing to do the oldest request that waits; with none it is free.
+    /// Gives a place that has nothing to do the oldest request that waits; with none it is free, unless its connection takes
+    /// no more.
     pub fn next_for(&mut self, place: usize) -> Option<Taken> {
+        if self.retired.contains(&(place / self.width)) {
+            return None;
+        }
         let next = self.waiting.pop_front();
         if next.is_none() {
             self.free.push(place);
@@ -233,8 +237,10 @@ mod tests {
         (0..3).for_each(|place| assert_eq!(pool.next_for(place), None));
         let Arrived::Sent(2, taken) = pool.arrive(0, 0, 0) else { panic!("{pool:?}") };
         pool.retire(0);
+        assert_eq!(pool.next_for(1), None);
         assert_eq!(pool.put_back(taken), Arrived::Waits, "none of its places is free any more");
         assert!(pool.opens());
+        assert_eq!(pool.next_for(1), None, "it stays with the request");
         pool.opened();
         assert_eq!(pool.next_for(3), Some(taken));
         assert_eq!(pool.next_for(4), None);

@@ -30,6 +30,8 @@ struct Connection {
     /// Its number.
     number: usize,
     line: Line,
+    /// Whether a redirect led this place to a connection of its own, of which it is the only place.
+    has_moved: bool,
 }
 
 /// What it speaks.
@@ -74,12 +76,15 @@ async fn carry_in(
 ) {
     let (mailbox, mut limit) = (desk.move_in(place), Limit::new());
     let (time, which) = (desk.plan.time_limit, place - desk.places_of(connection.number).start);
-    while let Some(taken) = connection.next(&desk, &mailbox, place).await {
+    while connection.permits(which, &desk, &mailbox).await {
+        let Some(taken) = connection.next(&desk, &mailbox, place).await else { break };
+        // The server may permit less than before.
         if which >= connection.places() {
-            return desk.put_back(taken);
+            desk.put_back(taken);
+            continue;
         }
         // One that ends before it has carried anything does not end for want of use.
-        if has_carried.get() && connection.ends_now(&desk).await {
+        if has_carried.replace(true) && connection.ends_now(&desk).await {
             desk.retire(connection.number);
             return desk.put_back(taken);
         }
@@ -88,7 +93,6 @@ async fn carry_in(
         if !exchange.await || connection.ends_now(&desk).await {
             break;
         }
-        has_carried.set(true);
     }
     desk.retire(connection.number);
 }
@@ -167,7 +171,7 @@ async fn speak(stream: Stream, desk: &Rc<Desk>, number: usize) -> Result<Connect
         Protocol::Http1 => Line::Http1(Http1::over(stream, desk.clock)),
         Protocol::Http2 => Line::Http2(Http2::over(stream, desk, number).await?),
     };
-    Ok(Connection { number, line })
+    Ok(Connection { number, line, has_moved: false })
 }
 
 impl Connection {
@@ -176,7 +180,8 @@ impl Connection {
         match &self.line {
             Line::Http1(_) => None,
             Line::Http2(line) => {
-                Some(Self { number: self.number, line: Line::Http2(line.clone()) })
+                let line = Line::Http2(line.clone());
+                Some(Self { number: self.number, line, has_moved: false })
             }
         }
     }
@@ -209,6 +214,20 @@ impl Connection {
             Line::Http1(_) => 1,
             Line::Http2(line) => line.streams(),
         }
+    }
+
+    /// Waits until the server permits so many requests at the same time that this place is one of them; says whether it does
+    /// before the connection ends.
+    async fn permits(&mut self, which: usize, desk: &Desk, mailbox: &Mailbox) -> bool {
+        poll_fn(|cx| {
+            if which < self.places() {
+                return Poll::Ready(true);
+            }
+            // It is in nobody's list, so nobody gives it anything; it is woken when more are permitted, and at the end.
+            let _ = mailbox.poll_next(cx);
+            if self.poll_end(cx, desk) { Poll::Ready(false) } else { Poll::Pending }
+        })
+        .await
     }
 
     /// Looks whether it takes no more requests; if it does, this place is woken when it ends.
@@ -290,7 +309,7 @@ impl Connection {
         match &self.line {
             Line::Http1(_) => matches!(answer, Some(Ok(_))),
             // The others go on; if the connection has ended, that shows before the next one.
-            Line::Http2(_) => true,
+            Line::Http2(_) => !self.has_moved,
         }
     }
 
@@ -338,7 +357,7 @@ impl Connection {
                 };
             left -= 1;
             if self.ends_now(desk).await {
-                *self = open(desk, self.number).await?;
+                *self = Self { has_moved: true, ..open(desk, self.number).await? };
                 desk.count_connection();
             }
         }

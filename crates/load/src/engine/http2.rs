@@ -1,7 +1,8 @@
 //! HTTP/2 for a client that has several requests at a time on a connection.
 
-use std::cell::OnceCell;
-use std::future::poll_fn;
+use std::cell::{Cell, OnceCell};
+use std::future::{Future as _, poll_fn};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
@@ -10,6 +11,7 @@ use bytes::Bytes;
 use h2::client::{Builder, SendRequest};
 use http::Request;
 use http::header::LOCATION;
+use tokio::sync::Notify;
 use tokio::task::spawn_local;
 
 use super::answer::Answer;
@@ -24,12 +26,14 @@ use super::template::Template;
 /// server that is far away.
 const WINDOWS: (u32, u32) = (2 << 20, 5 << 20);
 /// Requests at the same time until the server has said how many it takes.
-const AT_FIRST: usize = 100;
+const AT_FIRST: usize = 0;
 
 /// One place of a connection.
 #[derive(Clone)]
 pub(super) struct Http2 {
     sender: SendRequest<Bytes>,
+    /// How many requests the server takes at the same time.
+    streams: Rc<Cell<usize>>,
     end: Rc<End>,
     stamps: Rc<Stamps>,
 }
@@ -49,15 +53,35 @@ impl Http2 {
         builder.initial_window_size(WINDOWS.0).initial_connection_window_size(WINDOWS.1);
         builder.initial_max_send_streams(AT_FIRST).enable_push(false);
         let shaken = builder.handshake(stamped).await;
-        let (sender, driver) = shaken.map_err(|error| Failure::of_http2(&error))?;
-        let end = Rc::<End>::default();
-        let (desk, ending) = (Rc::clone(desk), Rc::clone(&end));
+        let (sender, mut driver) = shaken.map_err(|error| Failure::of_http2(&error))?;
+        let (end, streams) = (Rc::<End>::default(), Rc::new(Cell::new(AT_FIRST)));
+        let settled = Rc::new(Notify::new());
+        let line = Self { sender, streams: Rc::clone(&streams), end: Rc::clone(&end), stamps };
+        let (desk, has_settled) = (Rc::clone(desk), Rc::clone(&settled));
         spawn_local(async move {
+            let ended = poll_fn(|cx| {
+                let ended = Pin::new(&mut driver).poll(cx);
+                let permitted = driver.max_concurrent_send_streams();
+                if permitted > streams.replace(permitted) {
+                    has_settled.notify_one();
+                    desk.wake(number);
+                }
+                ended
+            });
             // Requests that are under way learn of its end from their streams, and the others here.
-            let _ = ending.set(driver.await.err().map(|error| Failure::of_http2(&error)));
+            let _ = end.set(ended.await.err().map(|error| Failure::of_http2(&error)));
+            has_settled.notify_one();
             desk.wake(number);
         });
-        Ok(Self { sender, end, stamps })
+        // Before the server has said how many it takes, some would be too many.
+        while line.streams.get() == AT_FIRST {
+            if let Some(end) = line.end.get() {
+                let quiet = || Failure::closed("the server ended the connection");
+                return Err(end.clone().unwrap_or_else(quiet));
+            }
+            settled.notified().await;
+        }
+        Ok(line)
     }
 
     pub(super) fn has_ended(&self) -> bool {
@@ -73,10 +97,9 @@ impl Http2 {
         self.stamps.last_read()
     }
 
-    /// Returns how many requests the server takes at the same time, as far as it has said.
+    /// Returns how many requests the server takes at the same time.
     pub(super) fn streams(&self) -> usize {
-        // One that takes none now may take some later.
-        self.sender.current_max_send_streams().max(1)
+        self.streams.get()
     }
 
     /// Says whether it takes no more requests: it has ended, or will when the answers under way have come.

@@ -90,12 +90,8 @@ fn path_at(target: &Target, asked: &Uri, location: &str) -> Result<PathAndQuery,
     if location.split_once(':').is_some_and(|(scheme, _)| is_scheme(scheme)) {
         let Ok(uri) = location.parse::<Uri>() else { return Err(elsewhere()) };
         let is_same = place(&uri) == place(&target.uri) && place(&uri).is_some();
-        let path = uri.path_and_query().cloned();
-        return match path {
-            _ if !is_same => Err(elsewhere()),
-            Some(path) => Ok(path),
-            None => Ok(PathAndQuery::from_static("/")),
-        };
+        let rest = uri.path_and_query().map_or("/", PathAndQuery::as_str);
+        return if is_same { read(rest) } else { Err(elsewhere()) };
     }
     let before = asked.path();
     match location.chars().next() {
@@ -166,6 +162,8 @@ mod tests {
         leads("x", "/a/x");
         leads("?q=http://other/", "/a/b?q=http://other/");
         leads("/x#part", "/x");
+        leads("http://127.0.0.1/a/../b/./c", "/b/c");
+        leads("http://127.0.0.1?y=2", "/?y=2");
         leads("../x?y=/../z", "/x?y=/../z");
         leads("../../x/./y/..", "/x/");
         leads("/a/../b//c", "/b//c");

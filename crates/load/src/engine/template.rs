@@ -136,7 +136,11 @@ impl Template {
         let path = match path {
             Some(path) if path.starts_with('/') => path,
             Some(path) => return Err(RequestError::Path(path)),
-            None => target.uri.path_and_query().map_or("/", PathAndQuery::as_str).to_owned(),
+            None => match target.uri.path_and_query().map_or("/", PathAndQuery::as_str) {
+                // A URL may have a query and no path.
+                query if query.starts_with('?') => format!("/{query}"),
+                whole => whole.to_owned(),
+            },
         };
         if is_grpc && !grpc::is_method(&path) {
             return Err(RequestError::GrpcMethod(path));
@@ -311,6 +315,14 @@ mod tests {
             (&HeaderValue::from_static("b"), &HeaderValue::from_static("close"))
         );
         assert_eq!(request.headers()[CONTENT_LENGTH], "2");
+    }
+
+    #[test]
+    fn a_url_without_a_path_names_the_first_one() {
+        for (url, path) in [("http://127.0.0.1:81?x=1", "/?x=1"), ("http://127.0.0.1:81", "/")] {
+            let template = template(url, Wanted::default()).unwrap();
+            assert_eq!(request(&template, 0).uri().to_string(), path);
+        }
     }
 
     #[test]

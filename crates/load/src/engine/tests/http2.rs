@@ -71,6 +71,38 @@ fn a_connection_that_is_to_end_gets_no_more_requests_while_it_answers_the_last_o
     assert!(loaded.total.counts.connections >= 2, "{:?}", loaded.total.counts);
 }
 
+/// A server that answers with this head, and says with the first request on each connection that it will end.
+fn ending_at_once(status: u16) -> SocketAddr {
+    serving(&Builder::new(), move |mut connection| async move {
+        while let Some(Ok((request, mut respond))) = connection.accept().await {
+            connection.graceful_shutdown();
+            let is_first = request.uri().path() == "/";
+            let mut head = Response::builder().status(if is_first { status } else { 200 });
+            head = head.header("location", "/there");
+            let _ = respond.send_response(head.body(()).unwrap(), true);
+        }
+    })
+}
+
+#[test]
+fn a_connection_may_end_with_its_first_request() {
+    for streams in [1, 3, 100] {
+        let loaded = run(Plan { streams, ..over_http2(ending_at_once(200)) });
+        assert_eq!(loaded.total.counts.answered, 20, "{:?}", loaded.total.failed());
+    }
+}
+
+#[test]
+fn a_redirect_may_come_with_the_end_of_its_connection() {
+    let scenario = Scenario { follow: 2, ..Scenario::default() };
+    for streams in [1, 3, 100] {
+        let plan = Plan { streams, ..over_http2(ending_at_once(302)) };
+        let requests = Requests::of(&plan.target, &scenario, &Contents::default()).unwrap();
+        // How many are told of the end in time depends on both ends; each is counted once.
+        run(Plan { requests, ..plan });
+    }
+}
+
 #[test]
 fn a_server_that_takes_one_request_at_a_time_gets_one_at_a_time() {
     let address = serving(Builder::new().max_concurrent_streams(1), |mut connection| async move {
