@@ -56,7 +56,7 @@ impl Http2 {
         let (sender, mut driver) = shaken.map_err(|error| Failure::of_http2(&error))?;
         let (end, streams) = (Rc::<End>::default(), Rc::new(Cell::new(AT_FIRST)));
         let settled = Rc::new(Notify::new());
-        let line = Self { sender, streams: Rc::clone(&streams), end: Rc::clone(&end), stamps };
+        let mut line = Self { sender, streams: Rc::clone(&streams), end: Rc::clone(&end), stamps };
         let (desk, has_settled) = (Rc::clone(desk), Rc::clone(&settled));
         spawn_local(async move {
             let ended = poll_fn(|cx| {
@@ -74,14 +74,16 @@ impl Http2 {
             desk.wake(number);
         });
         // Before the server has said how many it takes, some would be too many.
-        while line.streams.get() == AT_FIRST {
-            if let Some(end) = line.end.get() {
-                let quiet = || Failure::closed("the server ended the connection");
-                return Err(end.clone().unwrap_or_else(quiet));
-            }
+        while line.streams.get() == AT_FIRST && !line.has_ended() {
             settled.notified().await;
         }
-        Ok(line)
+        // One that takes nothing has not been opened: else another would be opened for the same requests, again and again.
+        match (line.end.get(), poll_fn(|cx| Poll::Ready(line.sender.poll_ready(cx))).await) {
+            (Some(Some(failure)), _) => Err(failure.clone()),
+            (Some(None), _) => Err(Failure::closed("the server ended the connection")),
+            (None, Poll::Ready(Err(error))) => Err(Failure::of_http2(&error)),
+            (None, _) => Ok(line),
+        }
     }
 
     pub(super) fn has_ended(&self) -> bool {

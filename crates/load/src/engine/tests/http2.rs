@@ -93,6 +93,15 @@ fn a_connection_may_end_with_its_first_request() {
 }
 
 #[test]
+fn a_connection_that_ends_before_it_takes_anything_costs_one_request() {
+    let address = serving(&Builder::new(), |mut connection| async move {
+        connection.abrupt_shutdown(h2::Reason::NO_ERROR);
+        while connection.accept().await.is_some() {}
+    });
+    all_fail(over_http2(address), FailureKind::Closed, None);
+}
+
+#[test]
 fn a_redirect_may_come_with_the_end_of_its_connection() {
     let scenario = Scenario { follow: 2, ..Scenario::default() };
     for streams in [1, 3, 100] {
