@@ -1,5 +1,6 @@
 //! A connection: it is opened, carries requests, in one place or in several at the same time, and ends.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
@@ -9,6 +10,8 @@ use std::time::Duration;
 
 use becalm_model::load::FailureKind;
 use becalm_tls::Stream;
+use bytes::Bytes;
+use http::Request;
 use tokio::net::{TcpStream, UnixStream};
 use tokio::task::spawn_local;
 
@@ -323,38 +326,41 @@ impl Connection {
         let (target, requests) = (&desk.plan.target, &desk.plan.requests);
         let template = requests.template(number);
         let most = requests.follow();
-        if most == 0 {
-            return match &mut self.line {
-                Line::Http1(line) => {
-                    let wire = requests.wire(target, number);
-                    line.exchange(&wire, template, written, &desk.inbox).await
-                }
-                Line::Http2(line) => {
-                    line.exchange(requests.request(target, number), template).await
-                }
-            };
-        }
-        let mut request = requests.request(target, number);
         let mut left = most;
+        // What the last redirect asked for.
+        let mut redirected: Option<Request<Bytes>> = None;
         loop {
             let answer = match &mut self.line {
                 Line::Http1(line) => {
-                    line.exchange(&Wire::of(&request), template, written, &desk.inbox).await?
+                    let wire = match &redirected {
+                        Some(request) => Cow::Owned(Wire::of(request)),
+                        None => requests.wire(target, number),
+                    };
+                    line.exchange(&wire, template, written, &desk.inbox).await?
                 }
-                Line::Http2(line) => line.exchange(request.clone(), template).await?,
+                Line::Http2(line) => {
+                    let request = redirected.clone();
+                    let request = request.unwrap_or_else(|| requests.request(target, number));
+                    line.exchange(request, template).await?
+                }
             };
-            request =
-                match redirect::next(target, &request, answer.status, answer.location.as_ref()) {
-                    Next::Nothing => return Ok(answer),
-                    Next::Refused(words) => {
-                        return Ok(Answer { not_followed: Some(words), ..answer });
-                    }
-                    Next::Request(_) if left == 0 => {
-                        let words = format!("the last of {most} that may be followed");
-                        return Ok(Answer { not_followed: Some(words), ..answer });
-                    }
-                    Next::Request(next) => *next,
-                };
+            if most == 0 || answer.location.is_none() {
+                return Ok(answer);
+            }
+            let asked = redirected.unwrap_or_else(|| requests.request(target, number));
+            let next = match redirect::next(target, &asked, answer.status, answer.location.as_ref())
+            {
+                Next::Nothing => return Ok(answer),
+                Next::Refused(words) => {
+                    return Ok(Answer { not_followed: Some(words), ..answer });
+                }
+                Next::Request(_) if left == 0 => {
+                    let words = format!("the last of {most} that may be followed");
+                    return Ok(Answer { not_followed: Some(words), ..answer });
+                }
+                Next::Request(next) => *next,
+            };
+            redirected = Some(next);
             left -= 1;
             if self.ends_now(desk).await {
                 *self = Self { has_moved: true, ..open(desk, self.number).await? };

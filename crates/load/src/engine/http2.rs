@@ -22,8 +22,8 @@ use super::grpc::Frames;
 use super::stamped::{Stamped, Stamps, Written};
 use super::template::Template;
 
-/// Bytes that a server may send before it is told to go on, of one answer and of all answers on a connection: enough for a
-/// server that is far away.
+/// Flow-control windows in bytes (RFC 9113, section 5.2), of a stream and of a connection: large enough for a server that is
+/// far away.
 const WINDOWS: (u32, u32) = (2 << 20, 5 << 20);
 /// Requests at the same time until the server has said how many it takes.
 const AT_FIRST: usize = 0;

@@ -35,8 +35,7 @@ impl Serving {
     /// Ends it, and returns how much memory it had at most, in bytes.
     pub(super) fn stop(mut self) -> Result<u64> {
         // A shell that starts this in the background has interrupts ignored, here and in the server.
-        const TERMINATE: i32 = 15;
-        signal::send(self.child.id(), TERMINATE)?;
+        signal::send(self.child.id(), signal::SIGTERM)?;
         // Its last words go nowhere.
         drop(self.child.stdout.take());
         let (_, used) = wait::reap(i32::try_from(self.child.id())?)?;

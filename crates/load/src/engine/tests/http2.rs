@@ -107,7 +107,7 @@ fn a_redirect_may_come_with_the_end_of_its_connection() {
     for streams in [1, 3, 100] {
         let plan = Plan { streams, ..over_http2(ending_at_once(302)) };
         let requests = Requests::of(&plan.target, &scenario, &Contents::default()).unwrap();
-        // How many are told of the end in time depends on both ends; each is counted once.
+        // Some may meet the end of their connection. Each is counted once.
         run(Plan { requests, ..plan });
     }
 }
