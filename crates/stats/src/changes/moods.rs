@@ -79,44 +79,60 @@ impl Fit {
         let change = 1.0 / LASTING;
         let scale = 0.5 / self.variance;
         let (mut likelihood, mut product) = (0.0, 1.0);
-        let mut in_b = 0.5;
-        let mut chances: Vec<(f64, f64)> = Vec::with_capacity(values.len());
+        let mut chances: Vec<Chance> = Vec::with_capacity(values.len());
         chances.extend(values.iter().map(|value| {
             let (of_a, of_b) = ((value - self.a).powi(2) * scale, (value - self.b).powi(2) * scale);
-            (of_a, exp((of_a - of_b).clamp(-LARGEST, LARGEST)))
+            let ratio = exp((of_a - of_b).clamp(-LARGEST, LARGEST));
+            Chance { of_a, ratio, in_b: 0.0, later: 0.0 }
         }));
-        for (t, (chance, ratio)) in chances.iter_mut().enumerate() {
-            let (of_a, ratio) = (*chance, *ratio);
+        let (mut in_b, mut later) = (0.5, 1.0);
+        // From both ends at once: neither waits for the other.
+        for t in 0..chances.len() {
+            let from_end = chances.len() - 1 - t;
+            let back = &mut chances[from_end];
+            back.later = later;
+            let next = back.ratio * later;
+            later = ((1.0 - change) * next + change) / (change * next + 1.0 - change);
+            let chance = &mut chances[t];
             let expected = in_b + change * (1.0 - 2.0 * in_b);
-            let like = expected * ratio + 1.0 - expected;
-            in_b = expected * ratio / like;
-            likelihood -= of_a;
+            let like = expected * chance.ratio + 1.0 - expected;
+            in_b = expected * chance.ratio / like;
+            chance.in_b = in_b;
+            likelihood -= chance.of_a;
             product *= like;
             if t % AT_ONCE == AT_ONCE - 1 {
                 likelihood += product.ln();
                 product = 1.0;
             }
-            *chance = in_b;
         }
         let n = values.len() as f64;
         likelihood += product.ln() - 0.5 * n * self.variance.ln();
-        let mut later = 1.0;
         let (mut weights, mut sums) = ([SOME; 2], [SOME * self.a, SOME * self.b]);
         let mut squares = 0.0;
-        for (value, (in_b, ratio)) in values.iter().zip(&chances).rev() {
+        for (value, Chance { in_b, later, .. }) in values.iter().zip(&chances).rev() {
             let b = in_b * later / (in_b * later + 1.0 - in_b);
             weights[0] += 1.0 - b;
             weights[1] += b;
             sums[0] += (1.0 - b) * value;
             sums[1] += b * value;
             squares += value * value;
-            let next = ratio * later;
-            later = ((1.0 - change) * next + change) / (change * next + 1.0 - change);
         }
         let (a, b) = (sums[0] / weights[0], sums[1] / weights[1]);
         let variance = (squares - weights[0] * a * a - weights[1] * b * b) / n;
         (likelihood, Self { a, b, variance: variance.max(LEAST_KEPT * self.variance) })
     }
+}
+
+/// What a fit says of a value.
+struct Chance {
+    /// Half the square of its distance from level a, in deviations.
+    of_a: f64,
+    /// How much more likely it is in mood b than in mood a.
+    ratio: f64,
+    /// The chance of mood b after it and the values before it.
+    in_b: f64,
+    /// How much more likely the values after it are in mood b than in mood a.
+    later: f64,
 }
 
 #[cfg(test)]
