@@ -67,9 +67,11 @@ impl RecordPlace<'_> {
     fn query(&self) -> String {
         let mut parts =
             vec![("branch", self.branch.to_owned()), ("measured", format!("{:?}", self.measured))];
-        if let Some(Commit { id, time }) = self.commit {
+        if let Some(Commit { id, time, author, title }) = self.commit {
             parts.push(("commit", id.clone()));
             parts.extend(time.map(|time| ("commit-time", format!("{time:?}"))));
+            parts.extend(author.clone().map(|author| ("commit-author", author)));
+            parts.extend(title.clone().map(|title| ("commit-title", title)));
         }
         parts.extend(self.tags.iter().map(|tag| ("tag", tag.clone())));
         let words = [
@@ -104,7 +106,12 @@ mod tests {
 
     #[test]
     fn all_that_is_said_about_a_record_is_in_the_address() {
-        let commit = Commit { id: "a b&c".to_owned(), time: Some(1.5e9) };
+        let commit = Commit {
+            time: Some(1.5e9),
+            author: Some("Ada".to_owned()),
+            title: Some("x = y".to_owned()),
+            ..Commit::named("a b&c")
+        };
         let tags = ["x=1".to_owned(), "ä".to_owned()];
         let place = RecordPlace {
             commit: Some(&commit),
@@ -118,7 +125,7 @@ mod tests {
         assert_eq!(
             place.query(),
             "branch=feature%2Fx&measured=1500000000.25&commit=a%20b%26c&commit-time=1500000000.0&\
-             tag=x%3D1&tag=%C3%A4&dirty=yes&origin=history&record=drop"
+             commit-author=Ada&commit-title=x%20%3D%20y&tag=x%3D1&tag=%C3%A4&dirty=yes&origin=history&record=drop"
         );
     }
 }

@@ -63,7 +63,7 @@ const HISTORIES: &[Entry] = &[
                 let commit = commit.map(|(_, id)| id.clone());
                 // A commit has its time from git.
                 let time = time.filter(|_| commit.is_none());
-                Ok(AtCommit { commit, time, branch: None, record })
+                Ok(AtCommit { time, ..AtCommit::of(commit, record) })
             };
             files.iter().map(of).collect::<Result<_, _>>().map(History::of)
         },

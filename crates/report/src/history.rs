@@ -91,6 +91,10 @@ pub fn series_text(series: &[HistorySeriesDocument], style: &Style) -> String {
     page.finish()
 }
 
+fn words(known: Option<&String>) -> String {
+    known.map_or("unknown", String::as_str).to_owned()
+}
+
 /// Says what an entry is: where it is in time, and which facts of its machine split series or are
 /// reported.
 pub fn entry_text(
@@ -108,6 +112,8 @@ pub fn entry_text(
             "committed",
             entry.commit.as_ref().and_then(|one| one.time).map_or("unknown".to_owned(), utc),
         ),
+        ("author", words(entry.commit.as_ref().and_then(|one| one.author.as_ref()))),
+        ("title", words(entry.commit.as_ref().and_then(|one| one.title.as_ref()))),
         ("branch", entry.branch.clone()),
         (
             "working tree",

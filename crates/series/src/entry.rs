@@ -46,7 +46,7 @@ impl Checkout<'_> {
 
     /// Finds a commit; what git does not know keeps its name.
     fn named(&self, name: &str) -> Commit {
-        (self.find)(name).unwrap_or_else(|| Commit { id: name.to_owned(), time: None })
+        (self.find)(name).unwrap_or_else(|| Commit::named(name))
     }
 }
 
@@ -68,9 +68,12 @@ pub fn new_entry(
         Some(name) => {
             // A commit that the user names has its time from git, another one from its file.
             let time = if terms.commit.is_some() { None } else { one.time.or(in_file.time) };
-            let is_known = time.is_some();
-            let found =
-                if is_known { Commit { id: name.clone(), time } } else { checkout.named(name) };
+            let found = if time.is_some() {
+                let (author, title) = (one.author.clone(), one.title.clone());
+                Commit { id: name.clone(), time, author, title }
+            } else {
+                checkout.named(name)
+            };
             (Some(found), terms.commit.is_none() && in_file.dirty)
         }
         // What tells its own time is of a series that was measured elsewhere, and not of what is checked out.

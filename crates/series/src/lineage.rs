@@ -134,7 +134,7 @@ mod tests {
         let entry = |number: i64, id: &str| Entry {
             id: EntryId(number),
             measured: 0.0,
-            commit: Some(Commit { id: id.to_owned(), time: None }),
+            commit: Some(Commit::named(id)),
             branch: "main".to_owned(),
             dirty: false,
             tags: Vec::new(),

@@ -35,7 +35,7 @@ fn by_revision(record: Record) -> Vec<AtCommit> {
     let revisions: Option<Vec<_>> =
         record.subjects.iter().map(|subject| subject.revision.clone()).collect();
     let Some(revisions) = revisions.filter(|all| !all.is_empty()) else {
-        return vec![AtCommit { commit: None, time: None, branch: None, record }];
+        return vec![AtCommit::of(None, record)];
     };
     let one = |(subject, revision): (usize, Revision)| {
         let mut alone = alone(&record, subject);
@@ -43,7 +43,7 @@ fn by_revision(record: Record) -> Vec<AtCommit> {
         alone.subjects[0].name = shell_words::join(record.subjects[subject].asked_command());
         let commit = Some(revision.commit().to_owned());
         alone.notes.push(SessionNote::OfComparison { built: revision.built }.into());
-        AtCommit { commit, time: None, branch: None, record: alone }
+        AtCommit::of(commit, alone)
     };
     revisions.into_iter().enumerate().map(one).collect()
 }

@@ -375,7 +375,7 @@ mod tests {
             origin: Origin::Measurement,
             content: format!("{time} {branch}"),
             measured: time,
-            commit: Some(Commit { id: format!("c{time}"), time: Some(time) }),
+            commit: Some(Commit { time: Some(time), ..Commit::named(format!("c{time}")) }),
             branch: branch.to_owned(),
             dirty: false,
             tags: Vec::new(),

@@ -176,7 +176,10 @@ fn entry(at: usize, series: usize, runs: usize, rng: &mut Rng) -> NewEntry {
         origin: Origin::Measurement,
         content: format!("{at}"),
         measured: 1.7e9 + at as f64,
-        commit: Some(Commit { id: format!("{at:040x}"), time: Some(1.7e9 + 60.0 * at as f64) }),
+        commit: Some(Commit {
+            time: Some(1.7e9 + 60.0 * at as f64),
+            ..Commit::named(format!("{at:040x}"))
+        }),
         branch: "main".to_owned(),
         dirty: false,
         tags: Vec::new(),

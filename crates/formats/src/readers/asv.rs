@@ -196,12 +196,9 @@ impl AsvFolder {
         if let Some(source) = &mut record.source {
             FOLDER.name.clone_into(&mut source.format);
         }
-        Ok(Some(AtCommit {
-            commit: Some(document.commit_hash.clone()).filter(|commit| !commit.is_empty()),
-            time: Some(document.date.0 / 1000.0).filter(|time| *time > 0.0),
-            branch: None,
-            record,
-        }))
+        let commit = Some(document.commit_hash.clone()).filter(|commit| !commit.is_empty());
+        let time = Some(document.date.0 / 1000.0).filter(|time| *time > 0.0);
+        Ok(Some(AtCommit { time, ..AtCommit::of(commit, record) }))
     }
 }
 

@@ -124,10 +124,8 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
         }
         let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         commits.push(AtCommit {
-            commit: known(&first.version.hash.0),
-            time: None,
             branch: known(place.branch),
-            record: report.finish().finish(file)?,
+            ..AtCommit::of(known(&first.version.hash.0), report.finish().finish(file)?)
         });
     }
     commits.sort_by(|a, b| a.record.started_at.total_cmp(&b.record.started_at));

@@ -12,7 +12,7 @@
 
 use std::collections::BTreeMap;
 
-use becalm_model::history::AtCommit;
+use becalm_model::history::{AtCommit, commit_words};
 use becalm_model::{Direction, ImportFact, ImportNote, Part, parse_time};
 use serde::Deserialize;
 use serde_json::Value;
@@ -90,6 +90,13 @@ struct Commit {
     id: String,
     message: Text,
     timestamp: Text,
+    author: Maybe<Person>,
+}
+
+#[derive(Default, Deserialize)]
+struct Person {
+    name: Text,
+    username: Text,
 }
 
 fn read_custom(file: &File, direction: Option<Direction>) -> Result<Imported, ImportError> {
@@ -205,9 +212,12 @@ pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
             let subject = imported.subject(suite);
             let parts = parts_of(&mut imported, subject, &prefix, &entry.benches, tool(entry));
             imported.parts(subject, parts);
+            let author = &entry.commit.author.0;
             commits.push(AtCommit {
                 commit: Some(entry.commit.id.clone()),
                 time: parse_time(&entry.commit.timestamp.0),
+                author: commit_words(&author.name.0).or_else(|| commit_words(&author.username.0)),
+                title: commit_words(&entry.commit.message.0),
                 branch: None,
                 record: imported.finish(file)?,
             });

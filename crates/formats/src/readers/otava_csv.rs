@@ -109,10 +109,9 @@ pub(crate) fn read(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), Im
             at.and_then(|at| row.get(at)).filter(|cell| !cell.is_empty()).map(str::to_owned)
         };
         commits.push(AtCommit {
-            commit: cell(commit_at),
             time: Some(time),
             branch: cell(branch_at),
-            record: imported.finish(file)?,
+            ..AtCommit::of(cell(commit_at), imported.finish(file)?)
         });
     }
     Ok((commits, left_out.told()))

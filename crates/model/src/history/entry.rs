@@ -22,6 +22,29 @@ pub struct Commit {
     pub id: String,
     /// When it was committed, in seconds since the Unix epoch; `None` where nobody knows.
     pub time: Option<f64>,
+    /// The name of its author, as [`commit_words`] has it; `None` where nobody knows.
+    pub author: Option<String>,
+    /// The first line of its message, as [`commit_words`] has it; `None` where nobody knows.
+    pub title: Option<String>,
+}
+
+impl Commit {
+    /// A commit of which nothing is known but its name.
+    pub fn named(id: impl Into<String>) -> Self {
+        Self { id: id.into(), time: None, author: None, title: None }
+    }
+}
+
+/// Letters of an author or a title that are kept.
+pub const COMMIT_WORDS: usize = 200;
+
+/// Returns the first line of what a commit says, without characters that control a terminal, and clipped to
+/// [`COMMIT_WORDS`] letters; `None` where it says nothing.
+pub fn commit_words(text: &str) -> Option<String> {
+    let line = text.trim().lines().next().unwrap_or_default();
+    let kept: String = line.chars().filter(|c| !c.is_control()).take(COMMIT_WORDS).collect();
+    let kept = kept.trim();
+    (!kept.is_empty()).then(|| kept.to_owned())
 }
 
 /// What was measured of one commit.
@@ -31,10 +54,21 @@ pub struct AtCommit {
     pub commit: Option<String>,
     /// When it was committed, in seconds since the Unix epoch.
     pub time: Option<f64>,
+    /// Its author and the first line of its message, where the file tells; see [`Commit`].
+    pub author: Option<String>,
+    /// See `author`.
+    pub title: Option<String>,
     /// The branch, where the file tells.
     pub branch: Option<String>,
     /// What was measured; `started_at` is when, or 0 where nobody knows.
     pub record: Record,
+}
+
+impl AtCommit {
+    /// What was measured of a commit of which a file says nothing but its name, if it does.
+    pub fn of(commit: Option<String>, record: Record) -> Self {
+        Self { commit, time: None, author: None, title: None, branch: None, record }
+    }
 }
 
 /// Returns the beginning of the id of a commit, as people know it.
@@ -71,5 +105,19 @@ impl Entry {
     /// otherwise that of the measurement. Entries of the same time are in the order of their numbers.
     pub fn at(&self) -> f64 {
         self.commit.as_ref().and_then(|commit| commit.time).unwrap_or(self.measured)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_a_commit_says_the_first_line_is_kept() {
+        let kept = |text: &str| commit_words(text);
+        assert_eq!(kept("\n Hash faster\r\n\nBecause."), Some("Hash faster".to_owned()));
+        assert_eq!(kept("a\u{1b}[2Jb"), Some("a[2Jb".to_owned()));
+        assert_eq!(kept(&"ü".repeat(300)), Some("ü".repeat(COMMIT_WORDS)));
+        assert_eq!([kept(""), kept(" \n "), kept("\u{7}")], [None, None, None]);
     }
 }

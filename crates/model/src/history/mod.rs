@@ -9,6 +9,6 @@ mod pruned;
 mod series;
 
 pub use change::{ChangeId, ChangeIdError, ChangeState, Decision, FirstSeen, Review, StoredChange};
-pub use entry::{AtCommit, Commit, Entry, EntryId, short_commit};
+pub use entry::{AtCommit, COMMIT_WORDS, Commit, Entry, EntryId, commit_words, short_commit};
 pub use pruned::Pruned;
 pub use series::{Point, Series, SeriesId, SeriesKey, full_name};

@@ -37,6 +37,12 @@ pub struct HistoryEntryDocument {
     pub commit: Option<String>,
     /// When it was committed, in seconds since the Unix epoch.
     pub commit_time: Option<f64>,
+    /// The name of its author; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_author: Option<String>,
+    /// The first line of its message; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit_title: Option<String>,
     /// The branch; empty if it is unknown.
     pub branch: String,
     /// Whether the working tree had changes that no commit has.
@@ -112,6 +118,8 @@ impl HistoryEntryDocument {
             measured: entry.measured,
             commit: entry.commit.as_ref().map(|commit| commit.id.clone()),
             commit_time: entry.commit.as_ref().and_then(|commit| commit.time),
+            commit_author: entry.commit.as_ref().and_then(|commit| commit.author.clone()),
+            commit_title: entry.commit.as_ref().and_then(|commit| commit.title.clone()),
             branch: entry.branch.clone(),
             dirty: entry.dirty,
             tags: entry.tags.clone(),

@@ -96,6 +96,12 @@ pub struct WebChangeDocument {
     pub machine: BTreeMap<String, String>,
     /// The command that was measured, if the record is kept and has one.
     pub command: Option<Vec<String>>,
+    /// Who wrote the first commit with a value of the new level; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+    /// The first line of its message; absent if it is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
 }
 
 /// One series: a part of its points, and its changes.

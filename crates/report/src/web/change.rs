@@ -129,7 +129,7 @@ fn rows<'a>(
     let first = commit_or_entry(place.commit.as_deref(), place.entry);
     let mut rows = vec![
         ("commits", between),
-        ("first value", format!("<a href=\"{entry}\">{first}</a>")),
+        ("first value", format!("<a href=\"{entry}\">{first}</a>{}", by(change))),
         ("branch", branch),
         ("machine", machine::short(&change.machine, &place.fingerprint)),
         ("first seen", date(change.seen)),
@@ -138,6 +138,13 @@ fn rows<'a>(
         rows.push(("decision", escape::html(&decision(place))));
     }
     rows
+}
+
+/// Says what the first commit of the new level did, and who wrote it.
+fn by(change: &WebChangeDocument) -> String {
+    let title = change.title.as_deref().map(|title| format!(": {}", name(title)));
+    let author = change.author.as_deref().map(|author| format!(", by {}", name(author)));
+    title.unwrap_or_default() + &author.unwrap_or_default()
 }
 
 fn decision(place: &ChangeInHistoryDocument) -> String {

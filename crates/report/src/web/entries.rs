@@ -64,6 +64,8 @@ pub fn web_entry(document: &WebEntryDocument, site: &Site) -> String {
             "committed",
             entry.commit_time.map_or("unknown".to_owned(), |time| escape::html(&utc(time))),
         ),
+        ("author", entry.commit_author.as_deref().map_or("unknown".to_owned(), name)),
+        ("title", entry.commit_title.as_deref().map_or("unknown".to_owned(), name)),
         ("measured", escape::html(&utc(entry.measured))),
         ("branch", branch(entry)),
         ("working tree", if entry.commit.is_some() { tree } else { "unknown" }.to_owned()),

@@ -43,16 +43,25 @@ pub fn web_feed(changes: &[WebChangeDocument], site: &Site, base: &str) -> Strin
             escape::html(&clipped(author)),
             anchor(place),
             escape::html(&format!(
-                "{word} {estimate} (95 % interval {interval}) in {}, after commit {}, up to {}; {}",
+                "{word} {estimate} (95 % interval {interval}) in {}, after commit {}, up to {}{}; {}",
                 clipped(&series_name(place)),
                 clipped(place.after_commit.as_deref().unwrap_or("unknown")),
                 clipped(place.until_commit.as_deref().unwrap_or("unknown")),
+                written(change),
                 place.review,
             )),
         );
     }
     out.push_str("</feed>\n");
     out
+}
+
+/// Says what the first commit with a value of the new level did: ` (first value: Hash faster, by Ada)`.
+fn written(change: &WebChangeDocument) -> String {
+    let by = change.author.as_deref().map(|author| format!("by {}", clipped(author)));
+    let said = [change.title.as_deref().map(clipped), by];
+    let said: Vec<String> = said.into_iter().flatten().collect();
+    if said.is_empty() { String::new() } else { format!(" (first value: {})", said.join(", ")) }
 }
 
 fn rfc3339(time: f64) -> String {

@@ -89,6 +89,8 @@ fn change(text: &str, review: &str) -> WebChangeDocument {
         trend_at: 3,
         machine: machine(text),
         command: Some(vec![text.to_owned(), text.to_owned()]),
+        author: Some(text.to_owned()),
+        title: Some(text.to_owned()),
     }
 }
 
@@ -193,6 +195,8 @@ fn an_entry(text: &str) -> HistoryEntryDocument {
     HistoryEntryDocument {
         entry: 16,
         commit: Some(text.to_owned()),
+        commit_author: Some(text.to_owned()),
+        commit_title: Some(text.to_owned()),
         branch: text.to_owned(),
         tags: vec![text.to_owned()],
         fingerprint: text.to_owned(),

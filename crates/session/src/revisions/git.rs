@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use becalm_model::history::short_commit;
+use becalm_model::history::{commit_words, short_commit};
 use becalm_runner::WorkFolder;
 
 use super::documentation::is_documentation;
@@ -228,12 +228,21 @@ impl Repository {
         Ok(names.lines().map(str::to_owned).collect())
     }
 
-    /// Returns a commit with the time of committing; `None` if there is no such revision.
+    /// Returns a commit with the time of committing, its author (after `.mailmap`) and its title; `None` if there is no such
+    /// revision.
     pub fn committed(&self, revision: &str) -> Option<becalm_model::history::Commit> {
         let of = format!("{revision}^{{commit}}");
-        let shown = self.text(&["log", "-1", "--format=%H %ct", "--end-of-options", &of]).ok()?;
-        let (id, time) = shown.split_once(' ')?;
-        Some(becalm_model::history::Commit { id: id.to_owned(), time: time.parse().ok() })
+        let how = "--format=%H%n%ct%n%aN%n%s";
+        let shown = self.text(&["log", "-1", how, "--end-of-options", &of]).ok()?;
+        let mut lines = shown.lines();
+        let (id, time) = (lines.next()?, lines.next()?);
+        let [author, title] = [(); 2].map(|()| lines.next().and_then(commit_words));
+        Some(becalm_model::history::Commit {
+            id: id.to_owned(),
+            time: time.parse().ok(),
+            author,
+            title,
+        })
     }
 
     /// Returns the parents of a commit that are in this clone's history.

@@ -66,7 +66,7 @@ pub(super) fn add(
     let json = |value: serde_json::Value| Value::Text(value.to_string());
     let rows = database.query(
         "INSERT INTO entries (content, measured, at_time, commit_id, commit_time, branch, dirty, tags, facts, \
-         fingerprint) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING id",
+         fingerprint, author, title) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING id",
         &[
             entry.content.clone().into(),
             entry.measured.into(),
@@ -78,6 +78,8 @@ pub(super) fn add(
             json(tags.into()),
             json(serde_json::json!(entry.facts)),
             fingerprint.clone().into(),
+            entry.commit.as_ref().and_then(|commit| commit.author.clone()).into(),
+            entry.commit.as_ref().and_then(|commit| commit.title.clone()).into(),
         ],
     )?;
     let id = rows.first().and_then(|row| row.int(0)).ok_or_else(|| damaged(database, "entries"))?;

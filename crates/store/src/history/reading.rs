@@ -17,10 +17,15 @@ use crate::packed::{PackedPoint, unpack};
 use crate::value::{Row, Value};
 
 const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty, tags, facts, fingerprint, \
-                     EXISTS (SELECT 1 FROM documents WHERE documents.entry = entries.id) AS kept FROM entries";
+                     EXISTS (SELECT 1 FROM documents WHERE documents.entry = entries.id) AS kept";
 
+/// The first version of the tables in which entries have an author and a title.
+pub(super) const WITH_AUTHORS: i64 = 4;
+
+/// Reads entries of tables of this version.
 pub(super) fn entries(
     database: &mut dyn Database,
+    version: i64,
     filter: &EntryFilter,
 ) -> Result<Vec<Entry>, StoreError> {
     let mut conditions: Vec<String> = Vec::new();
@@ -51,7 +56,8 @@ pub(super) fn entries(
         values.push(content.clone().into());
         conditions.push(format!("content = ${}", values.len()));
     }
-    let mut statement = ENTRY.to_owned();
+    let authors = if version < WITH_AUTHORS { "NULL, NULL" } else { "author, title" };
+    let mut statement = format!("{ENTRY}, {authors} FROM entries");
     if !conditions.is_empty() {
         statement = format!("{statement} WHERE {}", conditions.join(" AND "));
     }
@@ -73,7 +79,9 @@ pub(super) fn entries(
 }
 
 fn entry(row: &Row) -> Option<Entry> {
-    let commit = row.text(2).map(|id| Commit { id: id.to_owned(), time: row.real(3) });
+    let words = |column| row.text(column).map(str::to_owned);
+    let commit =
+        words(2).map(|id| Commit { id, time: row.real(3), author: words(10), title: words(11) });
     Some(Entry {
         id: EntryId(row.int(0)?),
         measured: row.real(1)?,

@@ -31,6 +31,23 @@ fn a_newer_history_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_history_of_before_entries_had_authors_is_read_as_it_is() {
+    let bench = Bench::sqlite();
+    added(&mut bench.open(), &entry("1", 1.0, 1.0));
+    let raw = rusqlite::Connection::open(file(&bench)).unwrap();
+    raw.execute_batch(
+        "ALTER TABLE entries DROP COLUMN author; ALTER TABLE entries DROP COLUMN title; PRAGMA user_version = 3",
+    )
+    .unwrap();
+    let of = |mut store: Store| store.entries(&EntryFilter::default()).unwrap().remove(0).commit;
+    let commit = of(bench.open_for_reading()).unwrap();
+    assert_eq!((commit.id.as_str(), commit.author, commit.title), ("c1", None, None));
+    // Whoever writes to it brings it up to date.
+    added(&mut bench.open(), &entry("2", 0.0, 1.0));
+    assert_eq!(of(bench.open_for_reading()).unwrap().author.as_deref(), Some("Ada"));
+}
+
+#[test]
 fn files_of_others_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("text");

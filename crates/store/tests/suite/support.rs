@@ -61,7 +61,12 @@ pub(crate) fn entry(content: &str, time: f64, value: f64) -> NewEntry {
         origin: Origin::Measurement,
         content: content.to_owned(),
         measured: time + 60.0,
-        commit: Some(Commit { id: format!("c{content}"), time: Some(time) }),
+        commit: Some(Commit {
+            id: format!("c{content}"),
+            time: Some(time),
+            author: Some("Ada".to_owned()),
+            title: Some(format!("Change {content}")),
+        }),
         branch: "main".to_owned(),
         dirty: false,
         tags: vec!["nightly".to_owned()],

@@ -7,7 +7,7 @@ use becalm_model::history::EntryId;
 use becalm_model::wire::{
     WEB_CHANGES_SCHEMA, WebChangeDocument, WebChangesDocument, read_document,
 };
-use becalm_series::{Store, StoreError, command_of};
+use becalm_series::{EntryFilter, Store, StoreError, command_of};
 
 use super::findings::{is_of, state};
 use super::{Findings, part};
@@ -74,7 +74,7 @@ pub(crate) fn feed(
     Ok(changes)
 }
 
-/// Adds to changes what is known of their machines, and the commands that were measured.
+/// Adds to changes what is known of their machines and commits, and the commands that were measured.
 pub(super) fn complete(
     history: &History,
     store: &mut Store,
@@ -88,6 +88,19 @@ pub(super) fn complete(
         match locked(&history.commands).get(&place.id) {
             Some(known) => change.command.clone_from(known),
             None => wanted.entry(place.entry).or_default().push(index),
+        }
+    }
+    let first = |change: &WebChangeDocument| {
+        change.change.history.as_ref().map(|place| EntryId(place.entry))
+    };
+    let filter =
+        EntryFilter { ids: changes.iter().filter_map(first).collect(), ..EntryFilter::default() };
+    let entries = if filter.ids.is_empty() { Vec::new() } else { store.entries(&filter)? };
+    for entry in entries {
+        let Some(commit) = entry.commit else { continue };
+        for change in changes.iter_mut().filter(|change| first(change) == Some(entry.id)) {
+            change.author.clone_from(&commit.author);
+            change.title.clone_from(&commit.title);
         }
     }
     for (entry, indices) in wanted {

@@ -87,6 +87,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
         takes: &[
             ("commit", "string", "The commit"),
             ("commit-time", "number", "When it was made, in seconds since 1970"),
+            ("commit-author", "string", "The name of its author"),
+            ("commit-title", "string", "The first line of its message"),
             BRANCH,
             ("dirty", "string", "yes: the working tree had changes that no commit has"),
             ("tag", "string", "A tag; may be repeated"),

@@ -46,8 +46,18 @@ pub(super) struct Upload {
 impl Upload {
     /// Reads the part of the address after `?`.
     pub(super) fn read(query: &[(String, String)]) -> Result<Self, WebMessage> {
-        const NAMES: [&str; 8] =
-            ["commit", "commit-time", "branch", "dirty", "tag", "measured", "origin", "record"];
+        const NAMES: [&str; 10] = [
+            "commit",
+            "commit-time",
+            "commit-author",
+            "commit-title",
+            "branch",
+            "dirty",
+            "tag",
+            "measured",
+            "origin",
+            "record",
+        ];
         let bad = |what: String| WebMessage::BadRequest(what);
         if let Some((name, _)) = query.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
             return Err(bad(format!("there is no parameter `{name}`")));
@@ -70,9 +80,13 @@ impl Upload {
             Some(_) => Err(bad(format!("`{name}` must be {} or {}", words[0], words[1]))),
         };
         let (commit, commit_time) = (word("commit")?, time("commit-time")?);
-        if commit.is_none() && commit_time.is_some() {
-            return Err(bad("`commit-time` needs `commit`".to_owned()));
+        let of_commit = NAMES.iter().filter(|name| name.starts_with("commit-"));
+        let lonely =
+            of_commit.filter(|_| commit.is_none()).find(|name| value(query, name).is_some());
+        if let Some(name) = lonely {
+            return Err(bad(format!("`{name}` needs `commit`")));
         }
+        let (author, title) = (word("commit-author")?, word("commit-title")?);
         let tags: Vec<String> =
             query.iter().filter(|(name, _)| name == "tag").map(|(_, tag)| tag.clone()).collect();
         let is_word = |tag: &String| {
@@ -84,7 +98,7 @@ impl Upload {
             )));
         }
         Ok(Self {
-            commit: commit.map(|id| Commit { id, time: commit_time }),
+            commit: commit.map(|id| Commit { id, time: commit_time, author, title }),
             branch: word("branch")?,
             dirty: one_of("dirty", ["no", "yes"])?,
             tags,
@@ -228,9 +242,15 @@ mod tests {
     #[test]
     fn what_is_said_about_a_record_is_in_the_address() {
         let upload =
-            read("commit=abc&commit-time=5.5&branch=main&dirty=yes&tag=a&tag=b+c&record=drop")
+            read("commit=abc&commit-time=5.5&commit-author=Ada&commit-title=Hash+faster&branch=main&dirty=yes&tag=a&tag=b+c&record=drop")
                 .unwrap();
-        assert_eq!(upload.commit, Some(Commit { id: "abc".to_owned(), time: Some(5.5) }));
+        let commit = Commit {
+            id: "abc".to_owned(),
+            time: Some(5.5),
+            author: Some("Ada".to_owned()),
+            title: Some("Hash faster".to_owned()),
+        };
+        assert_eq!(upload.commit, Some(commit));
         assert_eq!(
             (upload.branch.as_deref(), upload.dirty, upload.keeps_record),
             (Some("main"), true, false)

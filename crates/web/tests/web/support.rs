@@ -187,7 +187,12 @@ pub(crate) fn entry(at: u32) -> NewEntry {
         origin: Origin::Measurement,
         content: format!("content {at}"),
         measured: time + 60.0,
-        commit: Some(Commit { id: format!("{at:02}abcdef0123456789"), time: Some(time) }),
+        commit: Some(Commit {
+            id: format!("{at:02}abcdef0123456789"),
+            time: Some(time),
+            author: Some("Ada".to_owned()),
+            title: Some(HOSTILE.to_owned()),
+        }),
         branch: "main".to_owned(),
         dirty: false,
         tags: vec![HOSTILE.to_owned()],

@@ -94,7 +94,7 @@ fn entry(
         origin: Origin::Measurement,
         content: format!("{at} on {machine}"),
         measured: time + machine as f64,
-        commit: Some(Commit { id: format!("{at:040x}"), time: Some(time) }),
+        commit: Some(Commit { time: Some(time), ..Commit::named(format!("{at:040x}")) }),
         branch: "main".to_owned(),
         dirty: false,
         tags: vec!["nightly".to_owned()],

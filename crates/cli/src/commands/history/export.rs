@@ -72,6 +72,8 @@ fn write_lines(entries: &[Entry], store: &mut Store, ui: &Ui) -> Result<Exit, Co
             "measured": entry.measured,
             "commit": entry.commit.as_ref().map(|commit| &commit.id),
             "commit_time": entry.commit.as_ref().and_then(|commit| commit.time),
+            "commit_author": entry.commit.as_ref().and_then(|commit| commit.author.as_ref()),
+            "commit_title": entry.commit.as_ref().and_then(|commit| commit.title.as_ref()),
             "branch": entry.branch,
             "dirty": entry.dirty,
             "tags": entry.tags,

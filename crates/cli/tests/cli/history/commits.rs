@@ -11,9 +11,9 @@ fn files_of_other_tools_have_their_commits() {
     env.write(
         "data.js",
         r#"window.BENCHMARK_DATA = {"repoUrl": "", "entries": {"Go": [
-        {"commit": {"id": "aaa", "message": "m", "timestamp": "2024-01-02T00:00:00Z"}, "date": 1704153600000,
+        {"commit": {"id": "aaa", "message": "Hash faster\n\nWhy.", "author": {"name": "Ada", "username": "ada"}, "timestamp": "2024-01-02T00:00:00Z"}, "date": 1704153600000,
          "tool": "go", "benches": [{"name": "Fib", "value": 100, "unit": "ns/op"}]},
-        {"commit": {"id": "bbb", "message": "m", "timestamp": "2024-01-01T00:00:00Z"}, "date": 1704067200000,
+        {"commit": {"id": "bbb", "message": "m", "author": {"username": "bob"}, "timestamp": "2024-01-01T00:00:00Z"}, "date": 1704067200000,
          "tool": "go", "benches": [{"name": "Fib", "value": 90, "unit": "ns/op"}]}]}}"#,
     );
     env.write(
@@ -57,6 +57,15 @@ fn files_of_other_tools_have_their_commits() {
             "m value  main 1704074400 c0 10",
         ]
     );
+    let listed = list(&env, &[]);
+    let written = |commit: &str| {
+        let mut entries = listed["entries"].as_array().unwrap().iter();
+        let entry = entries.find(|entry| entry["commit"] == commit).unwrap();
+        ["commit_author", "commit_title"].map(|name| entry[name].as_str().map(str::to_owned))
+    };
+    assert_eq!(written("aaa"), [Some("Ada".to_owned()), Some("Hash faster".to_owned())]);
+    assert_eq!(written("bbb"), [Some("bob".to_owned()), Some("m".to_owned())]);
+    assert_eq!(written("c0"), [None, None]);
     let again = env.run(["history", "add", "data.js", "b.csv", "asv"]).exits_with(0);
     assert_eq!(again.stdout, "");
     // What a file has got since counts, and what was there before does not count twice.
@@ -199,6 +208,9 @@ fn signatures_that_the_user_wants_to_see_are_not_taken_for_commits() {
     assert!(added.starts_with(&format!("added entry 1: {} on main, ", &head[..10])), "{added}");
     let entry = &list(&env, &[])["entries"][0];
     assert_eq!((&entry["commit"], &entry["commit_time"]), (&head.as_str().into(), &1.7e9.into()));
+    assert_eq!(entry["commit_title"], "signed");
+    let shown = env.run(["history", "show", "1"]).exits_with(0).stdout;
+    assert!(shown.contains("title         signed"), "{shown}");
 }
 
 #[test]

@@ -73,6 +73,8 @@ fn texts_of_any_kind_are_kept(bench: &Bench) {
     for (at, text) in texts.into_iter().enumerate() {
         let mut new = entry(text, at as f64, 1.0);
         new.branch = text.into();
+        let said = Some(text.to_owned());
+        new.commit = new.commit.map(|known| Commit { author: said.clone(), title: said, ..known });
         new.points[0].benchmark = text.into();
         new.points[0].metric = text.into();
         new.points[0].unit = Unit::from_name(text);
@@ -90,6 +92,8 @@ fn texts_of_any_kind_are_kept(bench: &Bench) {
         assert_eq!(one.key.parameters, [(text.to_owned(), text.to_owned())]);
         let filter = EntryFilter { branch: Some(text.to_owned()), ..EntryFilter::default() };
         let entries = store.entries(&filter).unwrap();
+        let commit = entries[0].commit.as_ref().unwrap();
+        assert_eq!([&commit.author, &commit.title], [&Some(text.to_owned()); 2]);
         assert_eq!(
             (&entries[0].tags, &entries[0].facts[text]),
             (&vec![text.to_owned()], &text.to_owned())
@@ -127,7 +131,7 @@ fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
     let mut store = bench.open();
     let row = |content: &str, points: &[(&str, f64)]| NewEntry {
         origin: Origin::History,
-        commit: Some(Commit { id: "c".to_owned(), time: Some(1000.0) }),
+        commit: Some(Commit { time: Some(1000.0), ..Commit::named("c") }),
         points: points.iter().map(|(name, value)| point(name, *value)).collect(),
         ..entry(content, 1000.0, 0.0)
     };
@@ -144,7 +148,7 @@ fn what_a_history_got_since_it_was_added_is_added_alone(bench: &Bench) {
     assert_eq!(kept, [("copy", &[3.0][..]), ("find", &[2.0]), ("sort", &[1.0, 1.5])]);
     // Another commit of the same second, and a measurement of its own, may well give the same.
     let mut other = row("5", &[("sort", 1.0)]);
-    other.commit = Some(Commit { id: "d".to_owned(), time: Some(1000.0) });
+    other.commit = Some(Commit { time: Some(1000.0), ..Commit::named("d") });
     added(&mut store, &other);
     let own = NewEntry { origin: Origin::Measurement, ..row("6", &[("sort", 1.0)]) };
     added(&mut store, &own);
