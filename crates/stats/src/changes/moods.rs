@@ -21,6 +21,9 @@ const LONGEST: usize = 250;
 /// young series would be missed.
 const FARTHEST: f64 = 3.5;
 
+/// Deviations between the levels of a step from which on no fit is tried: moods that follow them are as far apart.
+const CLEARLY_APART: f64 = 4.5;
+
 /// Values between two logarithms of a product of likelihoods, of which none is beyond exp(30).
 const AT_ONCE: usize = 16;
 const LARGEST: f64 = 30.0;
@@ -46,7 +49,7 @@ pub(super) fn moods(values: &[f64], at: usize, enough: f64) -> Option<f64> {
     let (before, after) = values.split_at(at);
     let (a, b) = (mean(before), mean(after));
     let variance = (squares(before, a) + squares(after, b)) / n;
-    if variance <= 0.0 {
+    if variance <= 0.0 || (a - b).powi(2) > CLEARLY_APART.powi(2) * variance {
         return None;
     }
     let of_step = -0.5 * n * (variance.ln() + 1.0);

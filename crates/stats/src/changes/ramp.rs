@@ -11,6 +11,9 @@
 /// Places that are tried along a stretch.
 const PLACES: usize = 24;
 
+/// How many times finer each further look is.
+const FINER: usize = 6;
+
 /// Fewest values of a slope: a shorter one is a step.
 const SHORTEST: usize = 8;
 
@@ -36,13 +39,21 @@ pub(super) fn ramp(values: &[f64]) -> Option<Ramp> {
         return None;
     }
     let sums = Sums::of(values);
-    let stride = n.div_ceil(PLACES).max(1);
-    let places: Vec<usize> = (0..n).step_by(stride).chain([n - 1]).collect();
-    let best = best(&sums, places.iter().flat_map(|p| places.iter().map(move |q| (*p, *q))))?;
-    // Once more between the places next to the best ones.
-    let near = |place: usize| place.saturating_sub(stride)..=(place + stride).min(n - 1);
-    let (from, to) = (near(best.first), near(best.last));
-    self::best(&sums, from.flat_map(|p| to.clone().map(move |q| (p, q))))
+    let mut stride = n.div_ceil(PLACES).max(1);
+    let all = || (0..n).step_by(stride).chain([n - 1]);
+    let mut best = best(&sums, all().flat_map(|p| all().map(move |q| (p, q))))?;
+    // Again and again between the places next to the best ones.
+    while stride > 1 {
+        let finer = (stride / FINER).max(1);
+        let near = |place: usize| {
+            let last = (place + stride).min(n - 1);
+            (place.saturating_sub(stride)..last).step_by(finer).chain([last])
+        };
+        let (first, last) = (best.first, best.last);
+        best = self::best(&sums, near(first).flat_map(|p| near(last).map(move |q| (p, q))))?;
+        stride = finer;
+    }
+    Some(best)
 }
 
 fn best(sums: &Sums, places: impl Iterator<Item = (usize, usize)>) -> Option<Ramp> {
