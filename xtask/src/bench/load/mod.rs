@@ -4,10 +4,12 @@
 //! wait for up to 200 ms, so that the percentiles follow from the schedule alone. And ten connections to a server that
 //! takes 10 ms: they carry 1000 requests a second, whatever is asked for. Each generator that is installed is asked for
 //! the same rate, as far as it knows one. Then becalm is stopped in the middle of loads, and all of them are asked for high
-//! rates from one CPU (`speed.rs`). Only when it is asked for, becalm searches a rate that is known (`find.rs`).
+//! rates from one CPU (`speed.rs`). Only when it is asked for, becalm searches a rate that is known (`find.rs`), and compares
+//! servers that are equal or differ by a known amount (`servers.rs`).
 
 mod find;
 mod peers;
+mod servers;
 mod speed;
 
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -35,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(100..))]
     rate: u32,
 
-    /// How often each generator loads each server, or becalm searches
+    /// How often each generator loads each server, or becalm searches or compares
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
 
@@ -69,6 +71,10 @@ enum Experiment {
     Speed,
     /// The highest rate that meets an objective, of a queue whose answer is known
     Find,
+    /// Comparisons of servers with themselves
+    Equal,
+    /// Comparisons of servers that differ by a known amount
+    Different,
 }
 
 /// Seconds of the stall.
@@ -100,6 +106,13 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if args.only.contains(&Experiment::Find) {
         println!("{}\n", find::searches(&becalm, args)?);
+    }
+    for (one, pairs) in
+        [(Experiment::Equal, &servers::EQUAL[..]), (Experiment::Different, &servers::DIFFERENT)]
+    {
+        if args.only.contains(&one) {
+            println!("{}", servers::compare(&becalm, args, pairs)?);
+        }
     }
     let missing: Vec<&str> = GENERATORS.iter().map(|one| one.program).collect();
     let missing =
