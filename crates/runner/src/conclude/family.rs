@@ -1,5 +1,6 @@
 //! All comparisons of a record, with the correction for their number.
 
+use becalm_model::load;
 use becalm_model::terms::Primary;
 use becalm_model::{
     Comparison, ComparisonNote, CutOffWorth, Metric, Note, Observation, RatioInterval, Record,
@@ -111,8 +112,11 @@ fn secondary_metrics(record: &Record, by: &Primary, primary: &[usize]) -> Vec<us
         let counted = record.metrics.iter().enumerate().filter(|(_, metric)| metric.exact);
         return counted.map(|(index, _)| index).filter(|index| !primary.contains(index)).collect();
     }
+    // A server runs as long as its load.
+    let is_of_servers = record.metrics.iter().any(|metric| load::is_metric(&metric.name));
     [metric::WALL_TIME, metric::CPU_TIME, metric::MAX_RSS]
         .into_iter()
+        .filter(|name| !(is_of_servers && *name == metric::WALL_TIME))
         .filter_map(|name| record.metric_index(name))
         .chain(Metric::always().len()..record.metrics.len())
         .filter(|index| !primary.contains(index))

@@ -439,6 +439,17 @@ fn metrics_that_disagree_say_so() {
 }
 
 #[test]
+fn how_long_a_server_ran_is_not_compared() {
+    let quantile = Metric::lower("response_p99", Unit::Second);
+    let record = with_metric(record(2, 16, |_, _, _| {}), quantile, |round, subject| {
+        Some(wobble(round, subject) * [1.0, 1.2][subject])
+    });
+    let found = conclude(&record, &["response_p99"]);
+    assert_eq!((found[0].verdict, &found[0].notes[..]), (Verdict::Slower, &[][..]));
+    assert!(found.iter().all(|one| one.metric != WALL), "{found:?}");
+}
+
+#[test]
 fn an_unfinished_round_and_the_warm_up_are_not_used() {
     let mut record = record(2, 12, |round, subject, run| {
         if round == 0 {
