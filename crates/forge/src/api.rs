@@ -17,6 +17,10 @@ const TRIES: u32 = 3;
 /// Longest wait that a service may ask for before the next try.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
+/// Bytes of a body from which on a service is asked before it is sent (RFC 9110, section 10.1.1): one that refuses closes
+/// the connection while the body is under way, and its reason would be lost.
+const ASKED_FROM: usize = 64 << 10;
+
 /// Largest answer that is read. A hundred comments of the greatest length are 25 MB.
 const LARGEST_ANSWER: u64 = 32 << 20;
 
@@ -259,6 +263,9 @@ impl Api {
         }
         if body.is_some() {
             request = request.header("Content-Type", "application/json");
+        }
+        if body.is_some_and(|body| body.len() > ASKED_FROM) {
+            request = request.header("Expect", "100-continue");
         }
         // The builder's own words would repeat the address.
         let request = |body: String| {

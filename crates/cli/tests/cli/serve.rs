@@ -192,13 +192,22 @@ fn what_keeps_a_server_from_taking_results_is_said() {
     assert!(without.contains("accepts records only with a token"), "{without}");
     let reader = token(&env, "ada", "read");
     let server = serve(&env, &[]);
-    let mut command = env.command(["history", "add", "r.json", "--to", &server.url]);
-    command.env("BECALM_TOKEN", &reader);
-    let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
-    assert!(
-        said.contains("status 403") && said.contains("right to upload") && !said.contains(&reader),
-        "{said}"
-    );
+    // The reason of a refusal arrives, also where the record is more than what fits between client and server.
+    let mut large: serde_json::Value =
+        serde_json::from_str(&record(1_700_000_600)).expect("it is a document");
+    large["machine"]["facts"]["note"] = "x".repeat(8 << 20).into();
+    env.write("large.json", large.to_string());
+    for file in ["r.json", "large.json"] {
+        let mut command = env.command(["history", "add", file, "--to", &server.url]);
+        command.env("BECALM_TOKEN", &reader);
+        let said = String::from_utf8(command.output().unwrap().stderr).unwrap();
+        assert!(
+            said.contains("status 403")
+                && said.contains("right to upload")
+                && !said.contains(&reader),
+            "{file}: {said}"
+        );
+    }
     for wrong in ["ftp://x", "http://me@x/", "http://x/?a"] {
         let _ = env.run(["history", "add", "r.json", "--to", wrong]).exits_with(2);
     }
