@@ -1,7 +1,13 @@
 //! Text made safe for the place where it is put: HTML, Markdown and a shell.
 
+/// Says whether a character turns the direction of those that follow, so that a text reads as another one (Unicode
+/// Technical Standard 39).
+pub(crate) fn turns_others(c: char) -> bool {
+    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Escapes `text` for HTML content and for attribute values in double quotes. Control characters,
-/// which HTML and XML forbid, become the replacement character.
+/// which HTML and XML forbid, and those that turn others around become the replacement character.
 pub(crate) fn html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -12,7 +18,7 @@ pub(crate) fn html(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(c),
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if c.is_control() || turns_others(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
@@ -45,8 +51,8 @@ mod tests {
     #[test]
     fn markup_in_a_name_stays_text() {
         assert_eq!(
-            html("<script>alert(\"a\" & 'b')</script>\u{0}"),
-            "&lt;script&gt;alert(&quot;a&quot; &amp; &#39;b&#39;)&lt;/script&gt;\u{fffd}"
+            html("<script>alert(\"a\" & 'b')</script>\u{0}\u{202e}"),
+            "&lt;script&gt;alert(&quot;a&quot; &amp; &#39;b&#39;)&lt;/script&gt;\u{fffd}\u{fffd}"
         );
         assert_eq!(markdown("a|b*<i>"), "a\\|b\\*&lt;i&gt;");
     }

@@ -74,6 +74,12 @@ pub enum StoreError {
         /// What the database or the system says.
         problem: String,
     },
+    /// A name has a character that not every database keeps.
+    #[error("{name:?} contains a NUL character, which a history cannot keep: nothing was changed")]
+    Nul {
+        /// The name: of a commit, a branch, a benchmark, a metric or a unit.
+        name: String,
+    },
     /// The database refused something.
     #[error("the history at {place}: {problem}")]
     Database {

@@ -39,6 +39,24 @@ pub struct NewEntry {
     pub points: Vec<NewPoint>,
 }
 
+impl NewEntry {
+    /// Returns a name with a NUL character, which PostgreSQL cannot keep; other texts are kept as JSON, which has none.
+    pub(crate) fn name_with_nul(&self) -> Option<&str> {
+        let of_commit = self.commit.iter().flat_map(|commit| {
+            [Some(&commit.id), commit.author.as_ref(), commit.title.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(String::as_str)
+        });
+        let of_points = self
+            .points
+            .iter()
+            .flat_map(|one| [one.benchmark.as_str(), one.metric.as_str(), one.unit.name()]);
+        let mut all = of_commit.chain([self.branch.as_str()]).chain(of_points);
+        all.find(|name| name.contains('\0'))
+    }
+}
+
 /// One value of a new entry, with all that makes its series beside branch and fingerprint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewPoint {

@@ -149,8 +149,8 @@ pub(super) fn clipped(text: &str) -> String {
 
 /// Shortens a text to so many letters, of which none turns others around.
 pub(super) fn clipped_to(text: &str, most: usize) -> String {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut letters = text.chars().map(|c| if turns(c) { char::REPLACEMENT_CHARACTER } else { c });
+    let plain = |c: char| if escape::turns_others(c) { char::REPLACEMENT_CHARACTER } else { c };
+    let mut letters = text.chars().map(plain);
     let mut out: String = letters.by_ref().take(most).collect();
     if letters.next().is_some() {
         out.push('\u{2026}');

@@ -95,7 +95,7 @@ fn words(message: &WebMessage) -> (&'static str, String) {
         M::NoDatabase(why) => (
             "The history cannot be read",
             format!(
-                "{} The server tries again with every request: load the page again.",
+                "{} The server tries again with every request.",
                 sentence(why)
             ),
         ),
@@ -134,7 +134,7 @@ fn words(message: &WebMessage) -> (&'static str, String) {
         M::TooLarge => ("Too large", "The request is larger than this server accepts.".to_owned()),
         M::TooSlow => ("Too slow", "The request did not arrive in time.".to_owned()),
         M::Busy => {
-            ("Busy", "The server has too much to do: load the page again in a moment.".to_owned())
+            ("Busy", "The server has too much to do: try again in a moment.".to_owned())
         }
         M::Failed => {
             ("Failed", "becalm could not make this page; its log has the reason.".to_owned())

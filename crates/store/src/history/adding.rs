@@ -30,6 +30,9 @@ pub(super) fn add(
     document: Option<Vec<u8>>,
     known: &mut KnownSeries,
 ) -> Result<Added, StoreError> {
+    if let Some(name) = entry.name_with_nul() {
+        return Err(StoreError::Nul { name: name.to_owned() });
+    }
     let there = database
         .query("SELECT id FROM entries WHERE content = $1", &[entry.content.clone().into()])?;
     if let Some(id) = there.first().and_then(|row| row.int(0)) {

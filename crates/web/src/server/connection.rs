@@ -2,7 +2,9 @@
 
 use std::convert::Infallible;
 use std::future::{Future as _, poll_fn};
+use std::io;
 use std::pin::pin;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -12,11 +14,12 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpListener;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::{spawn_blocking, spawn_local};
 use tokio::time::{sleep, timeout};
 
 use super::encrypted::{EVERY, Encryption};
+use super::guests::{Guests, Place};
 use super::routes::Service;
 
 /// How many times less time there is for the head of a request while more than half of the places are taken.
@@ -38,7 +41,7 @@ pub(super) async fn accept(
     stopped: watch::Receiver<bool>,
 ) {
     let connections = service.limits.connections;
-    let places = Arc::new(Semaphore::new(connections));
+    let guests = Rc::new(Guests::default());
     if service.encryption.is_some() {
         spawn_local(renew(Arc::clone(&service)));
     }
@@ -48,8 +51,8 @@ pub(super) async fn accept(
     });
     loop {
         let mut next = pin!(async {
-            let place = Arc::clone(&places).acquire_owned().await;
-            (place, listener.accept().await)
+            let (stream, _) = listener.accept().await?;
+            io::Result::Ok((stream, guests.place(connections).await))
         });
         let next = poll_fn(|context| {
             if stop.as_mut().poll(context).is_ready() {
@@ -59,30 +62,37 @@ pub(super) async fn accept(
         });
         match next.await {
             None => break,
-            Some((Ok(place), Ok((stream, _)))) => {
+            Some(Ok((stream, place))) => {
                 let (service, stopped) = (Arc::clone(&service), stopped.clone());
                 // Where places get rare, whoever says nothing leaves sooner.
-                let is_crowded = places.available_permits() < connections / 2;
+                let is_crowded = guests.count() > connections / 2;
                 let head = service.limits.head / if is_crowded { HURRY } else { 1 };
                 let _ = stream.set_nodelay(true);
                 spawn_local(async move {
-                    let stream = match &service.encryption {
-                        None => Some(Box::new(stream) as Stream),
-                        Some(encryption) => encryption.with(stream, head).await,
+                    let conversation = async {
+                        let stream = match &service.encryption {
+                            None => Some(Box::new(stream) as Stream),
+                            Some(encryption) => encryption.with(stream, head).await,
+                        };
+                        if let Some(stream) = stream {
+                            converse(stream, service, stopped, head, &place).await;
+                        }
                     };
-                    if let Some(stream) = stream {
-                        converse(stream, service, stopped, head).await;
-                    }
-                    drop(place);
+                    let (mut conversation, mut taken) =
+                        (pin!(conversation), pin!(place.is_taken()));
+                    let either = poll_fn(|context| match taken.as_mut().poll(context) {
+                        Poll::Ready(()) => Poll::Ready(()),
+                        Poll::Pending => conversation.as_mut().poll(context),
+                    });
+                    either.await;
                 });
             }
             // Too many open files: others may be closed in a moment.
-            Some(_) => sleep(Duration::from_millis(50)).await,
+            Some(Err(_)) => sleep(Duration::from_millis(50)).await,
         }
     }
     drop(listener);
-    let all = u32::try_from(connections).unwrap_or(u32::MAX);
-    let _ = timeout(FAREWELL, places.acquire_many(all)).await;
+    let _ = timeout(FAREWELL, guests.all_left()).await;
 }
 
 /// Looks from time to time whether there is a new certificate.
@@ -121,11 +131,17 @@ async fn converse(
     service: Arc<Service>,
     mut stopped: watch::Receiver<bool>,
     head: Duration,
+    place: &Place,
 ) {
     let limits = service.limits;
     let answer = service_fn(|request| {
         let service = Arc::clone(&service);
-        async move { Ok::<_, Infallible>(service.answer(request).await) }
+        async move {
+            place.is_busy();
+            let answer = service.answer(request).await;
+            place.is_idle();
+            Ok::<_, Infallible>(answer)
+        }
     });
     let connection = http(head).serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);

@@ -7,6 +7,7 @@ mod counters;
 mod decide;
 mod encrypted;
 mod fields;
+mod guests;
 mod lookup;
 mod openapi;
 mod projects;
@@ -24,7 +25,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
 
@@ -90,7 +91,7 @@ pub struct Limits {
     pub life: Duration,
     /// After this time it ends at once: whoever reads that slowly is not there.
     pub longest: Duration,
-    /// Connections at once; others wait to be accepted.
+    /// Connections at once: a further one takes the place of the one that is idle for longest.
     pub connections: usize,
 }
 
@@ -102,7 +103,7 @@ impl Default for Limits {
             arrival: Duration::from_secs(10),
             life: Duration::from_secs(60),
             longest: Duration::from_secs(120),
-            connections: 256,
+            connections: 512,
         }
     }
 }
@@ -122,7 +123,7 @@ impl Server {
     /// Starts one. It answers at once, but whoever comes before it is [prepared](Self::is_prepared_within) may wait.
     pub fn start(shown: impl Into<Projects>, options: ServerOptions) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let listener = runtime.block_on(TcpListener::bind(options.at))?;
+        let listener = runtime.block_on(async { listen(options.at) })?;
         let at = listener.local_addr()?;
         let (stop, stopped) = watch::channel(false);
         let service = routes::Service::new(shown.into(), options)?;
@@ -165,6 +166,17 @@ impl Server {
     pub fn url(&self) -> String {
         format!("{}://{}/", self.scheme, self.at)
     }
+}
+
+/// Connections that the kernel accepts ahead of the server: beyond these, clients try again ever more slowly.
+const BACKLOG: u32 = 4096;
+
+/// Listens at an address. One where a server has just ended is free.
+fn listen(at: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if at.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.bind(at)?;
+    socket.listen(BACKLOG)
 }
 
 impl Drop for Server {

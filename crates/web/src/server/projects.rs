@@ -25,8 +25,8 @@ const QUERIES: usize = 4;
 /// How long tokens are known before they are read again: so long one that was revoked may still count.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// How long a page of several projects waits for each of them.
-const WAIT: Duration = Duration::from_secs(5);
+/// How long a page of several projects waits for each of them, and who looks after the server for an answer.
+pub(super) const WAIT: Duration = Duration::from_secs(5);
 
 /// Letters of a name.
 const LONGEST: usize = 63;
@@ -84,8 +84,8 @@ pub(super) struct Project {
     /// Whether it has a token for reading, so that nobody reads it without one: as it was when the server started, or when
     /// its tokens could be read for the first time.
     has_readers: OnceLock<bool>,
-    /// Its tokens, and when they were read.
-    tokens: tokio::sync::Mutex<(Option<Instant>, Arc<[Token]>)>,
+    /// When its tokens were last asked for, and those that were read last, if they ever were.
+    tokens: tokio::sync::Mutex<(Option<Instant>, Option<Arc<[Token]>>)>,
     /// One reads the tokens at a time, also where the database does not answer.
     reading: Arc<Semaphore>,
     pub(super) turns: Arc<Semaphore>,
@@ -157,7 +157,7 @@ impl Project {
             name,
             history,
             has_readers: OnceLock::new(),
-            tokens: tokio::sync::Mutex::new((None, Arc::new([]))),
+            tokens: tokio::sync::Mutex::new((None, None)),
             reading: Arc::new(Semaphore::new(1)),
             turns: Arc::new(Semaphore::new(QUERIES)),
             adding: Arc::new(Semaphore::new(1)),
@@ -180,10 +180,11 @@ impl Project {
             return Ok(of_server);
         }
         let is_new = self.has_readers.get().is_none();
-        let known = if gives_token || is_new { self.known_tokens().await } else { Arc::new([]) };
-        match self.has_readers.get() {
-            Some(has_readers) => Ok(access.of_history(headers, &known, *has_readers)),
-            // Nobody reads what may be for others.
+        let known =
+            if gives_token || is_new { self.known_tokens().await } else { Some(Arc::default()) };
+        match known.zip(self.has_readers.get()) {
+            Some((known, has_readers)) => Ok(access.of_history(headers, &known, *has_readers)),
+            // Nobody reads what may be for others, and no token is wrong.
             None => Err(WebMessage::NoDatabase("its tokens could not be read yet".to_owned())),
         }
     }
@@ -193,8 +194,9 @@ impl Project {
         let _ = self.history.reading(|store| Findings::of(&self.history, store));
     }
 
-    /// Returns its tokens: as they were a moment ago, so that those who guess do not keep the database busy.
-    async fn known_tokens(self: &Arc<Self>) -> Arc<[Token]> {
+    /// Returns its tokens: as they were a moment ago, so that those who guess do not keep the database busy; `None` if they
+    /// could never be read.
+    async fn known_tokens(self: &Arc<Self>) -> Option<Arc<[Token]>> {
         let mut known = self.tokens.lock().await;
         if known.0.is_none_or(|read| read.elapsed() >= FRESH) {
             if let Ok(alone) = Arc::clone(&self.reading).try_acquire_owned() {
@@ -206,12 +208,12 @@ impl Project {
                 // While the history cannot be read, those that were there count on.
                 if let Ok(Ok(Ok(tokens))) = timeout(WAIT, read).await {
                     self.learn(&tokens);
-                    known.1 = tokens.into();
+                    known.1 = Some(tokens.into());
                 }
             }
             known.0 = Some(Instant::now());
         }
-        Arc::clone(&known.1)
+        known.1.clone()
     }
 
     /// Asks the history; `None` if it does not answer soon.

@@ -11,11 +11,12 @@ use becalm_report::web::{
 };
 use becalm_series::{Right, StoreError};
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, HOST};
 use http::request::Parts;
-use http::{HeaderMap, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
+use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -25,7 +26,7 @@ use super::counters::Counters;
 use super::decide::Asked;
 use super::encrypted::Encryption;
 use super::openapi::{Described, openapi};
-use super::projects::{Project, Projects};
+use super::projects::{Project, Projects, WAIT};
 use super::query::{pairs, plain, value};
 use super::target::{Form, Target, target};
 use super::upload::{Arrivals, Arrived, PATIENCE, Upload};
@@ -45,6 +46,8 @@ pub(super) struct Service {
     form_token: Option<FormToken>,
     pub(super) counters: Counters,
     arrivals: Arrivals,
+    /// Records are read one at a time, whether to be shown or to be added: each takes several times its length.
+    records: Arc<Semaphore>,
     pub(super) limits: Limits,
     pub(super) encryption: Option<Encryption>,
     pub(super) schema: fn(&str) -> Option<String>,
@@ -68,6 +71,7 @@ impl From<StoreError> for Refused {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Missing { .. } => Self::Message(WebMessage::NotFound),
+            StoreError::Nul { .. } => Self::Message(WebMessage::BadRequest(error.to_string())),
             error => Self::Store(error),
         }
     }
@@ -94,6 +98,7 @@ impl Service {
             form_token,
             counters: Counters::default(),
             arrivals: Arrivals::new(limits.record, limits.arrival),
+            records: Arc::new(Semaphore::new(1)),
             limits,
             encryption,
             schema,
@@ -131,6 +136,12 @@ impl Service {
     ) -> (Option<usize>, &'static str, Answer) {
         let whole: Vec<String> = head.uri.path().split('/').skip(1).map(plain).collect();
         let (project, path) = self.projects.find(&whole);
+        if !names_one_host(&head) {
+            let site = self.site(None, &Caller::nobody());
+            let message = WebMessage::BadRequest("the request must name one host".to_owned());
+            let answer = message_on(&site, &message, Form::of(path), whole.len().saturating_sub(1));
+            return (project, "refused", answer);
+        }
         if !self.access.knows_host(&head.headers, self.projects.is_open(&self.access)) {
             let site = self.site(None, &Caller::nobody());
             let depth = whole.len().saturating_sub(1);
@@ -216,9 +227,18 @@ impl Service {
             .map_or(String::new(), |host| format!("{}://{host}/", self.scheme()));
         let base = named.map_or(base.clone(), |name| format!("{base}{name}/"));
         let wanted = Wanted { query: pairs(head.uri.query().unwrap_or_default()), who, base };
+        // Those who wait for a record have no turn meanwhile, so that all other pages go on.
         let turns = if target == Target::Upload { &project.adding } else { &project.turns };
-        let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned()).await;
-        let Ok(Ok(turn)) = turn else { return (name, refuse(&WebMessage::Busy)) };
+        let is_record = matches!(target, Target::Upload | Target::Record(_));
+        let alone = is_record.then(|| Arc::clone(&self.records));
+        let turn = timeout(PATIENCE, async {
+            let alone = match alone {
+                Some(records) => Some(records.acquire_owned().await?),
+                None => None,
+            };
+            Ok::<_, AcquireError>((alone, Arc::clone(turns).acquire_owned().await?))
+        });
+        let Ok(Ok(turn)) = turn.await else { return (name, refuse(&WebMessage::Busy)) };
         let takes_gzip = takes_gzip(&head.headers);
         // Databases block.
         let service = Arc::clone(&self);
@@ -236,7 +256,9 @@ impl Service {
             });
             if takes_gzip { answer.compressed() } else { answer }
         });
-        let answer = match timeout(PATIENCE, work).await {
+        // Whoever looks after the server asks again soon.
+        let patience = if target == Target::Health { WAIT } else { PATIENCE };
+        let answer = match timeout(patience, work).await {
             Ok(Ok(answer)) => answer,
             Ok(Err(_)) => refuse(&WebMessage::Failed),
             Err(_) => refuse(&WebMessage::Busy),
@@ -345,6 +367,18 @@ impl Service {
             (target, _) => self.look_up(&project.history, target, form, wanted, site),
         }
     }
+}
+
+/// Says whether a request names the server once, as HTTP/1.1 has to (RFC 9112, section 3.2).
+fn names_one_host(head: &Parts) -> bool {
+    let mut named = head.headers.get_all(HOST).iter();
+    let (first, second) = (named.next(), named.next());
+    let is_named = first.is_some() || head.version < Version::HTTP_11;
+    let is_same = head.uri.authority().is_none_or(|authority| {
+        first
+            .is_some_and(|host| host.as_bytes().eq_ignore_ascii_case(authority.as_str().as_bytes()))
+    });
+    is_named && second.is_none() && is_same
 }
 
 /// Makes an answer that only says why there is no other.

@@ -2,11 +2,11 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use becalm_series::{Access, HistoryLocation, open};
-use becalm_testkit::{postgres, skipped};
+use becalm_series::{Access, HistoryLocation, Right, open};
+use becalm_testkit::{postgres, skipped, wait_until};
 use becalm_web::Limits;
 
-use super::support::{Bench, entry, exchange, get};
+use super::support::{Bench, entry, exchange, get, get_with};
 
 #[test]
 fn requests_that_are_too_large_or_broken_end_and_others_are_answered() {
@@ -100,11 +100,13 @@ fn a_server_over_postgresql_closes_its_connections_when_it_is_stopped() {
 }
 
 #[test]
-fn more_clients_than_connections_wait_and_are_answered() {
+fn whoever_asks_is_answered_however_many_others_say_nothing() {
     let bench = Bench::with_a_change();
-    let limits = Limits { connections: 8, head: Duration::from_millis(200), ..Limits::default() };
+    // Idle ones may stay for longer than any test.
+    let long = Duration::from_secs(10_000);
+    let limits =
+        Limits { connections: 64, head: long, life: long, longest: long, ..Limits::default() };
     let server = bench.serve_limited(None, true, limits);
-    // Idle ones take all places, until their time is over.
     let idle: Vec<TcpStream> = (0..300).map(|_| TcpStream::connect(server.at()).unwrap()).collect();
     let asked: Vec<u16> = std::thread::scope(|scope| {
         let clients: Vec<_> =
@@ -113,4 +115,42 @@ fn more_clients_than_connections_wait_and_are_answered() {
     });
     assert!(asked.iter().all(|status| *status == 200), "{asked:?}");
     drop(idle);
+}
+
+#[test]
+fn a_request_names_the_server_once() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let at = server.at();
+    let status = |head: &str| {
+        let mut stream = TcpStream::connect(at).unwrap();
+        stream.write_all(format!("{head}Connection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        answer.split(' ').nth(1).unwrap_or_default().to_owned()
+    };
+    let host = format!("Host: {at}\r\n");
+    assert_eq!(status(&format!("GET /entries HTTP/1.1\r\n{host}")), "200");
+    assert_eq!(status(&format!("GET http://{at}/entries HTTP/1.1\r\n{host}")), "200");
+    for wrong in [
+        "GET /entries HTTP/1.1\r\n".to_owned(),
+        format!("GET /entries HTTP/1.1\r\n{host}{host}"),
+        format!("GET http://evil.example/entries HTTP/1.1\r\n{host}"),
+    ] {
+        assert_eq!(status(&wrong), "400", "{wrong:?}");
+    }
+}
+
+#[test]
+fn a_token_of_a_history_that_cannot_be_read_is_not_called_wrong() {
+    let bench = Bench::with_a_change();
+    let upload = bench.token("ci", &[Right::Upload]);
+    let server = bench.serve_with(Some("a-token-of-the-server"), true);
+    let away = bench.folder.path().join("away");
+    std::fs::rename(bench.path(), &away).unwrap();
+    let reply = get_with(&server, "/entries", &upload);
+    assert!(reply.status == 503 && reply.body.contains("could not be read yet"), "{reply:?}");
+    std::fs::rename(&away, bench.path()).unwrap();
+    // It may read nothing, which the history says.
+    wait_until("it is back", || get_with(&server, "/entries", &upload).status == 403);
 }

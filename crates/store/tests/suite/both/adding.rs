@@ -12,6 +12,7 @@ both!(
     an_entry_comes_back_as_it_was_added,
     numbers_come_back_to_the_last_bit,
     texts_of_any_kind_are_kept,
+    a_name_that_not_every_database_keeps_is_refused_and_leaves_nothing,
     points_stand_in_the_order_of_commits,
     the_same_thing_is_not_added_twice,
     what_a_history_got_since_it_was_added_is_added_alone,
@@ -99,6 +100,25 @@ fn texts_of_any_kind_are_kept(bench: &Bench) {
             (&vec![text.to_owned()], &text.to_owned())
         );
     }
+}
+
+fn a_name_that_not_every_database_keeps_is_refused_and_leaves_nothing(bench: &Bench) {
+    let mut store = bench.open();
+    let mut of_point = entry("1", 1.0, 1.0);
+    of_point.points[0].benchmark = "a\0b".to_owned();
+    let of_branch = NewEntry { branch: "\0".to_owned(), ..entry("2", 1.0, 1.0) };
+    for wrong in [of_point, of_branch] {
+        let all = [entry("3", 1.0, 1.0), wrong];
+        let error = store.add_all(&all).unwrap_err();
+        assert!(error.to_string().contains("contains a NUL character"), "{error}");
+    }
+    assert!(store.entries(&EntryFilter::default()).unwrap().is_empty());
+    // A parameter, a tag and a fact may be anything.
+    let mut anything = entry("4", 1.0, 1.0);
+    anything.points[0].parameters = vec![("\0".to_owned(), "\0".to_owned())];
+    anything.tags = vec!["\0".to_owned()];
+    anything.facts.insert("\0".to_owned(), "\0".to_owned());
+    added(&mut store, &anything);
 }
 
 fn points_stand_in_the_order_of_commits(bench: &Bench) {
