@@ -84,14 +84,22 @@ pub(super) struct Project {
     /// Whether it has a token for reading, so that nobody reads it without one: as it was when the server started, or when
     /// its tokens could be read for the first time.
     has_readers: OnceLock<bool>,
-    /// When its tokens were last asked for, and those that were read last, if they ever were.
-    tokens: tokio::sync::Mutex<(Option<Instant>, Option<Arc<[Token]>>)>,
+    tokens: tokio::sync::Mutex<KnownTokens>,
     /// One reads the tokens at a time, also where the database does not answer.
     reading: Arc<Semaphore>,
     pub(super) turns: Arc<Semaphore>,
     /// Records are read and added one at a time: the history has one writer, and what a record needs while it is read is
     /// several times its length.
     pub(super) adding: Arc<Semaphore>,
+}
+
+/// What is known of the tokens of a history.
+#[derive(Default)]
+struct KnownTokens {
+    /// When they were last asked for.
+    asked: Option<Instant>,
+    /// Those that were read last, if they ever were.
+    read: Option<Arc<[Token]>>,
 }
 
 impl From<History> for Projects {
@@ -157,7 +165,7 @@ impl Project {
             name,
             history,
             has_readers: OnceLock::new(),
-            tokens: tokio::sync::Mutex::new((None, None)),
+            tokens: tokio::sync::Mutex::default(),
             reading: Arc::new(Semaphore::new(1)),
             turns: Arc::new(Semaphore::new(QUERIES)),
             adding: Arc::new(Semaphore::new(1)),
@@ -198,7 +206,7 @@ impl Project {
     /// could never be read.
     async fn known_tokens(self: &Arc<Self>) -> Option<Arc<[Token]>> {
         let mut known = self.tokens.lock().await;
-        if known.0.is_none_or(|read| read.elapsed() >= FRESH) {
+        if known.asked.is_none_or(|asked| asked.elapsed() >= FRESH) {
             if let Ok(alone) = Arc::clone(&self.reading).try_acquire_owned() {
                 let project = Arc::clone(self);
                 let read = spawn_blocking(move || {
@@ -208,12 +216,12 @@ impl Project {
                 // While the history cannot be read, those that were there count on.
                 if let Ok(Ok(Ok(tokens))) = timeout(WAIT, read).await {
                     self.learn(&tokens);
-                    known.1 = Some(tokens.into());
+                    known.read = Some(tokens.into());
                 }
             }
-            known.0 = Some(Instant::now());
+            known.asked = Some(Instant::now());
         }
-        known.1.clone()
+        known.read.clone()
     }
 
     /// Asks the history; `None` if it does not answer soon.

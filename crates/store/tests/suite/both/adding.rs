@@ -105,7 +105,7 @@ fn texts_of_any_kind_are_kept(bench: &Bench) {
 fn a_name_that_not_every_database_keeps_is_refused_and_leaves_nothing(bench: &Bench) {
     let mut store = bench.open();
     let mut of_point = entry("1", 1.0, 1.0);
-    of_point.points[0].benchmark = "a\0b".to_owned();
+    "a\0b".clone_into(&mut of_point.points[0].benchmark);
     let of_branch = NewEntry { branch: "\0".to_owned(), ..entry("2", 1.0, 1.0) };
     for wrong in [of_point, of_branch] {
         let all = [entry("3", 1.0, 1.0), wrong];
