@@ -28,8 +28,9 @@ pub fn change_point(
         index: change.index,
         earliest: change.earliest,
         latest: change.latest,
-        before: change.before,
-        after: change.after,
+        // As far as it is known by now: the change itself has what was known when it was confirmed.
+        before: sides.medians[0],
+        after: sides.medians[1],
         mean_before: sides.means[0],
         mean_after: sides.means[1],
         modes: sides.modes.map(|modes| ModesOfChangeDocument {
@@ -159,5 +160,29 @@ fn review_word(stored: &StoredChange) -> &'static str {
         None => "open",
         Some(Decision::Acknowledged { .. }) => "acknowledged",
         Some(Decision::Dismissed { .. }) => "dismissed",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_what_is_known_by_now_and_not_what_was_known_at_first() {
+        // Of the first three values of the new level.
+        let change = Change {
+            index: 10,
+            earliest: 10,
+            latest: 10,
+            seen: 12,
+            z: 5.0,
+            before: 100.0,
+            after: 130.0,
+            correlation: 0.0,
+        };
+        let after = [[130.0; 3].as_slice(), &[120.0; 50]].concat();
+        let document =
+            change_point(&change, ChangeState::Confirmed, None, &sides(&[100.0; 10], &after));
+        assert_eq!((document.before, document.after), (100.0, 120.0));
     }
 }

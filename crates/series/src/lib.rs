@@ -35,4 +35,4 @@ pub use follow::{
 };
 pub use lineage::{BranchCommits, Counting, Place, Placed, Uncounted};
 pub use measurements::measurements;
-pub use points::{command_of, margin_of, names_in_comparison, points};
+pub use points::{command_of, flags_of, margin_of, names_in_comparison, points};

@@ -113,8 +113,43 @@ pub fn command_of(
     Some(record.subjects[subject].asked_command()).filter(|command| !command.is_empty())
 }
 
+/// Returns the flags with which `becalm compare` and `becalm bisect` decide on a metric as it was measured in a record.
+pub fn flags_of(record: &Record, name: &str) -> Vec<String> {
+    let backend = record.is_simulated().then_some(["--backend", "callgrind"]);
+    let is_own = record.metrics.iter().any(|one| one.name == name && one.benchmark.is_none());
+    // Others are read from the output by a rule that the user gave.
+    let metric = (is_own && metric::is_builtin(name)).then_some(["--metric", name]);
+    backend.into_iter().chain(metric).flatten().map(str::to_owned).collect()
+}
+
 /// Returns the parameters of a subject that series are split by.
 pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
     let is_imported = record.kind == RecordKind::Import;
     record.subjects[subject].series_parameters(is_imported).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use becalm_model::conditions::Backend;
+
+    #[test]
+    fn what_measures_again_decides_on_the_same_metric_in_the_same_way() {
+        let mut record = Record::empty(RecordKind::Run);
+        record.metrics = Metric::always();
+        assert_eq!(flags_of(&record, metric::CPU_TIME), ["--metric", "cpu_time"]);
+        record.metrics.push(Metric::lower("requests", Unit::Count));
+        assert!(flags_of(&record, "requests").is_empty(), "its rule is not known");
+        record.metrics.push(Metric::lower(metric::INSTRUCTIONS, Unit::Count));
+        record.conditions.backend = Backend::Callgrind;
+        let flags = flags_of(&record, metric::INSTRUCTIONS);
+        assert_eq!(flags, ["--backend", "callgrind", "--metric", "instructions"]);
+        // One of a benchmark inside a harness is not of the whole program.
+        let inside = Metric {
+            benchmark: Some("parse".to_owned()),
+            ..Metric::lower(metric::CONTEXT_SWITCHES, Unit::Count)
+        };
+        record.metrics.push(inside);
+        assert_eq!(flags_of(&record, metric::CONTEXT_SWITCHES).len(), 2);
+    }
 }

@@ -33,6 +33,13 @@ const IDLE: usize = 8;
 /// Commands of changes that are remembered.
 const COMMANDS: usize = 10_000;
 
+/// A command that was measured, and the flags of becalm that measure it in the same way.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub(crate) command: Vec<String>,
+    pub(crate) flags: Vec<String>,
+}
+
 /// A history, for pages of it.
 pub struct History {
     place: HistoryLocation,
@@ -47,8 +54,8 @@ pub struct History {
     pub(crate) kept: Mutex<Kept>,
     /// The sides of the last comparison.
     pub(crate) sides: Mutex<Option<Arc<KnownSides>>>,
-    /// The commands of changes, by the change's id: the record of an entry does not change.
-    pub(crate) commands: Mutex<HashMap<String, Option<Vec<String>>>>,
+    /// What was measured at changes, by the change's id: the record of an entry does not change.
+    pub(crate) commands: Mutex<HashMap<String, Option<Measured>>>,
 }
 
 impl History {
@@ -121,7 +128,7 @@ impl History {
     }
 
     /// Forgets commands, if there are very many.
-    pub(crate) fn limit_commands(commands: &mut HashMap<String, Option<Vec<String>>>) {
+    pub(crate) fn limit_commands(commands: &mut HashMap<String, Option<Measured>>) {
         if commands.len() > COMMANDS {
             commands.clear();
         }

@@ -37,6 +37,9 @@ pub struct WebChangesDocument {
     pub counts: WebChangeCounts,
     /// How many series are watched.
     pub series: usize,
+    /// How many are not, because they are of other metrics than the main one of their benchmark.
+    #[serde(default)]
+    pub unwatched: usize,
     /// How many entries the history has.
     pub entries: usize,
     /// Confirmed changes first, then pending ones; within both, those first whose interval excludes the largest change.
@@ -96,6 +99,9 @@ pub struct WebChangeDocument {
     pub machine: BTreeMap<String, String>,
     /// The command that was measured, if the record is kept and has one.
     pub command: Option<Vec<String>>,
+    /// The flags with which `becalm compare` and `becalm bisect` decide on the same metric, measured in the same way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
     /// Who wrote the first commit with a value of the new level; absent if it is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,

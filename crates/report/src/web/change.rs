@@ -132,7 +132,7 @@ fn rows<'a>(
         ("first value", format!("<a href=\"{entry}\">{first}</a>{}", by(change))),
         ("branch", branch),
         ("machine", machine::short(&change.machine, &place.fingerprint)),
-        ("first seen", date(change.seen)),
+        ("first seen in the entry of", date(change.seen)),
     ];
     if place.review != "open" {
         rows.push(("decision", escape::html(&decision(place))));
@@ -182,12 +182,13 @@ fn look_again(change: &WebChangeDocument, place: &ChangeInHistoryDocument) -> St
         Some(command) => (command, ""),
         None => ("COMMAND".to_owned(), " The record has no command: replace COMMAND with yours."),
     };
-    let command = escape::html(&command);
+    let flags = shell_line(&change.flags);
+    let command = escape::html(format!("{flags} -- {command}").trim_start());
     let [after, until] = [after, until].map(|commit| escape::html(&commit));
     format!(
         "<details><summary>Measure again</summary>\n\
-         <p>Measure both ends, in turns:</p>\n<pre class=\"command\">becalm compare --rev {after} --rev {until} -- {command}</pre>\n\
-         <p>Find the commit:</p>\n<pre class=\"command\">becalm bisect --good {after} --bad {until} -- {command}</pre>\n\
+         <p>Measure both ends, in turns:</p>\n<pre class=\"command\">becalm compare --rev {after} --rev {until} {command}</pre>\n\
+         <p>Find the commit:</p>\n<pre class=\"command\">becalm bisect --good {after} --bad {until} {command}</pre>\n\
          <p class=\"quiet\">Add --build COMMAND if the program has to be built first.{hint}</p></details>\n"
     )
 }

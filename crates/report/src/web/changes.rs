@@ -32,13 +32,16 @@ pub fn web_changes(document: &WebChangesDocument, site: &Site) -> String {
     let mut out = format!("<h1>{title}</h1>\n");
     let _ = writeln!(
         out,
-        "<p class=\"quiet\">becalm watches {} of {}. Confirmed changes come first, ranked by the end of their 95\u{a0}% \
-         interval that is nearer to no change.</p>",
-        match document.series {
-            1 => "1 series".to_owned(),
-            n => format!("{n} series"),
-        },
+        "<p class=\"quiet\">becalm watches {} series from {}.{} Confirmed changes come first, ordered by how large they are at \
+         least.</p>",
+        document.series,
         count(document.entries, "entry"),
+        match document.unwatched {
+            0 => String::new(),
+            n => format!(
+                " It does not watch {n} series of other metrics than the main one of their benchmark."
+            ),
+        },
     );
     out.push_str("<nav class=\"tabs\" aria-label=\"State of changes\">");
     for (state, word) in STATES {
@@ -79,8 +82,8 @@ fn empty(document: &WebChangesDocument) -> &'static str {
             "<p>The history is empty. <code>becalm history add FILE</code> adds a result.</p>\n"
         }
         (_, "open") => {
-            "<p>No level has changed, except where you have decided about the change. A change can be \
-             confirmed once three values are on a new level.</p>\n"
+            "<p>No change is open. A change can be confirmed once three values are on a new level, of a series that is long \
+             enough.</p>\n"
         }
         _ => "<p>No change is in this state.</p>\n",
     }

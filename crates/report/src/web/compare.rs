@@ -15,6 +15,9 @@ use crate::quantity::{Scale, count, percent, signed_percent};
 const WIDTH: f64 = 200.0;
 const HEIGHT: f64 = 18.0;
 
+/// Half the height of an arrow.
+const ARROW: f64 = 4.0;
+
 const KINDS: [(&str, &str); 3] =
     [("commits", "Two commits"), ("branches", "Two branches"), ("machines", "Two machines")];
 
@@ -55,7 +58,8 @@ pub fn web_compare(document: &WebCompareDocument, site: &Site) -> String {
         out.push_str(&table(&titles, rows));
         let _ = writeln!(
             out,
-            "<p class=\"quiet\">Intervals reach from {} to {}; the band is {} around no difference.</p>",
+            "<p class=\"quiet\">Pictures show {} to {}; an arrow marks an interval that reaches further. The band is {} around \
+             no difference.</p>",
             escape::html(&signed_percent((-reach).exp_m1(), 1)),
             escape::html(&signed_percent(reach.exp_m1(), 1)),
             percent(document.margin),
@@ -270,17 +274,32 @@ fn forest(one: &WebComparisonDocument, margin: f64, reach: f64) -> String {
         x(0.0),
     );
     let middle = HEIGHT / 2.0;
-    if let (Some(low), Some(high)) = (one.ratio_low, one.ratio_high) {
+    let ends = one.ratio_low.zip(one.ratio_high).map(|(low, high)| (low.ln(), high.ln()));
+    if let Some((low, high)) = ends {
         let _ = write!(
             out,
             "<path class=\"forest-reach\" d=\"M{:.1} {middle}H{:.1}\"/>",
-            x(low.ln()),
-            x(high.ln())
+            x(low),
+            x(high)
         );
+        // An arrow where the interval goes on beyond the picture.
+        for (end, is_beyond, back) in [(low, low < -reach, ARROW), (high, high > reach, -ARROW)] {
+            if is_beyond {
+                let _ = write!(
+                    out,
+                    "<path class=\"forest-reach\" d=\"M{:.1} {:.1}L{:.1} {middle}L{:.1} {:.1}\"/>",
+                    x(end) + back,
+                    middle - ARROW,
+                    x(end),
+                    x(end) + back,
+                    middle + ARROW
+                );
+            }
+        }
     }
     if let Some(ratio) = one.ratio.filter(|ratio| *ratio > 0.0) {
         let _ = write!(out, "<circle cx=\"{:.1}\" cy=\"{middle}\" r=\"3\"/>", x(ratio.ln()));
     }
-    out.push_str("</svg>");
+    let _ = write!(out, "</svg><br><span class=\"quiet\">{}</span>", escape::html(&words));
     out
 }

@@ -72,7 +72,7 @@ fn machine_section(one: &WebMachineDocument, links: &Links<'_>) -> String {
         .map(|(fact, value)| vec![name(fact), escape::html(&clipped_to(value, LONGEST_TEXT))]);
     let _ = write!(
         out,
-        "<details><summary>{} that split series</summary>\n{}</details>\n",
+        "<details><summary>{} that split series, or name the machine</summary>\n{}</details>\n",
         count(one.facts.len(), "fact"),
         table(&[("fact", false), ("value", false)], facts)
     );

@@ -125,16 +125,23 @@ fn mark(
 /// Writes days along the bottom.
 fn time_axis(frame: &Frame, svg: &mut Svg, across: &Axis) {
     const LABELS: u32 = 4;
+    const DAY: f64 = 86_400.0;
+    let each = (across.high - across.low) / f64::from(LABELS);
     for label in 0..=LABELS {
-        let share = f64::from(label) / f64::from(LABELS);
-        let time = across.low + share * (across.high - across.low);
+        let time = across.low + f64::from(label) * each;
+        // Less than a day apart, they would be the same.
+        let text = if each < DAY {
+            utc(time).chars().take("2026-11-28 18:00".len()).collect()
+        } else {
+            date(time)
+        };
         let x = frame.x(across, time);
         let anchor = match label {
             0 => Anchor::Start,
             LABELS => Anchor::End,
             _ => Anchor::Middle,
         };
-        svg.text("tick", anchor, (x, frame.bottom + 16.0), &date(time));
+        svg.text("tick", anchor, (x, frame.bottom + 16.0), &text);
     }
     svg.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
     frame.bottom_name(svg, "time of the commit, or of the measurement");

@@ -56,7 +56,7 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
     let by = document.by.as_str();
     out.push_str(&newer(document.part, |page| At::Series { id, by, page }, &links));
     if document.changes.is_empty() {
-        out.push_str("<h2>Changes</h2>\n<p>None: the level has not changed.</p>\n");
+        out.push_str("<h2>Changes</h2>\n<p>None that stands out from the noise, as far as the values tell.</p>\n");
     } else {
         out.push_str("<h2>Changes</h2>\n");
         out.push_str(&states(&document.states, None));

@@ -89,6 +89,7 @@ fn change(text: &str, review: &str) -> WebChangeDocument {
         trend_at: 3,
         machine: machine(text),
         command: Some(vec![text.to_owned(), text.to_owned()]),
+        flags: vec!["--metric".to_owned(), text.to_owned()],
         author: Some(text.to_owned()),
         title: Some(text.to_owned()),
     }
@@ -473,4 +474,21 @@ fn a_badge_says_how_many() {
 fn the_style_sheet_asks_for_nothing_else() {
     let style = web_style();
     assert!(!style.contains("url(") && !style.contains("@import"), "{style}");
+}
+
+#[test]
+fn an_interval_that_reaches_beyond_its_picture_has_an_arrow_and_is_written_beside_it() {
+    let drawn = |low: f64, high: f64| {
+        let mut document = compared("main");
+        document.comparisons[0].ratio_low = Some(low);
+        document.comparisons[0].ratio_high = Some(high);
+        web_compare(&document, &site("main"))
+    };
+    let arrows = |page: &str| page.matches("<path class=\"forest-reach\"").count() - 1;
+    let (within, beyond) = (drawn(1.2, 1.35), drawn(0.2, 9.0));
+    assert_eq!((arrows(&within), arrows(&beyond)), (0, 2), "{beyond}");
+    assert!(
+        beyond.contains("<span class=\"quiet\">from -80.0\u{a0}% to +800.0\u{a0}%</span>"),
+        "{beyond}"
+    );
 }

@@ -4,6 +4,7 @@
 //! median stays and the mean does not. So both are reported, and where a side has two modes
 //! ([`crate::bimodality`]) the share of the values of each side that are in the upper one.
 
+use super::split::median;
 use crate::bimodality::{Bimodality, FEWEST_VALUES};
 use crate::{Modes, Sample};
 
@@ -14,7 +15,9 @@ const WORTH_LOOKING: f64 = 0.42;
 /// Values of both sides.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sides {
-    /// Mean of the values before, and after.
+    /// Median of the values before, and after.
+    pub medians: [f64; 2],
+    /// Their means.
     pub means: [f64; 2],
     /// The modes, if a side has two.
     pub modes: Option<SideModes>,
@@ -34,7 +37,11 @@ pub struct SideModes {
 /// Returns what both sides of a change are, of which each has a value.
 pub fn sides(before: &[f64], after: &[f64]) -> Sides {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    Sides { means: [mean(before), mean(after)], modes: side_modes(before, after) }
+    Sides {
+        medians: [median(before), median(after)],
+        means: [mean(before), mean(after)],
+        modes: side_modes(before, after),
+    }
 }
 
 /// Returns the modes of the side that shows them more clearly.

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use becalm_model::history::EntryId;
+use becalm_model::history::{EntryId, Series};
 use becalm_model::wire::{
     WEB_CHANGES_SCHEMA, WebChangeDocument, WebChangesDocument, read_document,
 };
-use becalm_series::{EntryFilter, Store, StoreError, command_of};
+use becalm_series::{EntryFilter, Store, StoreError, command_of, flags_of};
 
 use super::findings::{is_of, state};
 use super::{Findings, part};
-use crate::history::{History, locked};
+use crate::history::{History, Measured, locked};
 
 /// Changes of a page.
 const EACH: usize = 20;
@@ -40,6 +40,9 @@ pub(crate) fn changes(
     let mut changes: Vec<WebChangeDocument> =
         of_state[range].iter().map(|one| (*one).clone()).collect();
     complete(history, store, &found, &mut changes)?;
+    let is_of = |one: &Series| branch.is_none_or(|branch| one.key.branch == branch);
+    let watched = found.watched().filter(|one| is_of(one)).count();
+    let all = found.series.iter().filter(|one| is_of(one)).count();
     Ok(Some(WebChangesDocument {
         schema: WEB_CHANGES_SCHEMA.to_owned(),
         state: wanted.to_owned(),
@@ -47,10 +50,8 @@ pub(crate) fn changes(
         branches: branches.into_iter().map(str::to_owned).collect(),
         part,
         counts: found.counts(branch),
-        series: found
-            .watched()
-            .filter(|one| branch.is_none_or(|branch| one.key.branch == branch))
-            .count(),
+        series: watched,
+        unwatched: all - watched,
         entries: found.stamp.entries,
         changes,
         states: found.states_of(branch),
@@ -74,6 +75,11 @@ pub(crate) fn feed(
     Ok(changes)
 }
 
+fn put(change: &mut WebChangeDocument, measured: Option<Measured>) {
+    let Some(Measured { command, flags }) = measured else { return };
+    (change.command, change.flags) = (Some(command), flags);
+}
+
 /// Adds to changes what is known of their machines and commits, and the commands that were measured.
 pub(super) fn complete(
     history: &History,
@@ -86,7 +92,7 @@ pub(super) fn complete(
         let Some(place) = &change.change.history else { continue };
         change.machine = found.machine(&place.fingerprint);
         match locked(&history.commands).get(&place.id) {
-            Some(known) => change.command.clone_from(known),
+            Some(known) => put(change, known.clone()),
             None => wanted.entry(place.entry).or_default().push(index),
         }
     }
@@ -111,10 +117,12 @@ pub(super) fn complete(
         for index in indices {
             let Some(place) = &changes[index].change.history else { continue };
             let parameters: Vec<_> = place.parameters.clone().into_iter().collect();
-            let command =
-                record.as_ref().and_then(|it| command_of(it, &place.benchmark, &parameters));
-            commands.insert(place.id.clone(), command.clone());
-            changes[index].command = command;
+            let measured = record.as_ref().and_then(|record| {
+                let command = command_of(record, &place.benchmark, &parameters)?;
+                Some(Measured { command, flags: flags_of(record, &place.metric) })
+            });
+            commands.insert(place.id.clone(), measured.clone());
+            put(&mut changes[index], measured);
         }
     }
     Ok(())

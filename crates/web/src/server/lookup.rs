@@ -93,8 +93,13 @@ impl Service {
                     }
                     Target::Badge => {
                         let branch = wanted.words("branch");
-                        let counts = Findings::of(history, store)?.counts(branch.as_deref());
-                        Ok(Answer::ok(Kind::Badge, web_badge(counts)))
+                        let found = Findings::of(history, store)?;
+                        if branch.as_deref().is_some_and(|branch| !found.has_branch(branch)) {
+                            Err(WebMessage::NotFound)
+                        } else {
+                            let counts = found.counts(branch.as_deref());
+                            Ok(Answer::ok(Kind::Badge, web_badge(counts)))
+                        }
                     }
                     Target::Metrics => {
                         let standing = Some(&queries::standing(history, store)?);

@@ -272,6 +272,9 @@ fn badge_and_feed_have_the_confirmed_change() {
     let badge = get(&server, "/badge.svg");
     assert!(badge.body.contains("performance: 1 open regression"), "{}", badge.body);
     assert_eq!(badge.header("cross-origin-resource-policy"), "cross-origin");
+    assert!(get(&server, "/badge.svg?branch=main").body.contains("1 open regression"));
+    // A branch that is not there has no regression, and is not fine.
+    assert_eq!(get(&server, "/badge.svg?branch=mian").status, 404);
     let feed = get(&server, "/feed.atom");
     assert_eq!(feed.body.matches("<entry>").count(), 1, "{}", feed.body);
     let base = format!("xml:base=\"http://{}/\"", server.at());

@@ -17,9 +17,11 @@
     return of ? of[2] / divisor : null;
   });
   const digits = (number) => Number(number.toPrecision(6)).toString();
-  const day = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 10);
+  const utc = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).replace("T", " ");
+  // All times of the site are of UTC. Ticks less than a day apart have the time of day.
+  const times = (_, ticks, __, ___, step) => ticks.map((at) => utc(at).slice(0, step < 86400 ? 16 : 10));
   const shown = (number) => `${digits(number)} ${unit}`.trim();
-  const words = (at) => `point ${index[at] + 1}, ${day(time[at])}: ${shown(y[at])}`;
+  const words = (at) => `point ${index[at] + 1}, ${utc(time[at])}: ${shown(y[at])}`;
   const open = (at) => { location.href = to.replace("#", entry[at]); };
   const steps = (chart) => {
     const { ctx, bbox } = chart;
@@ -49,7 +51,8 @@
       legend: { show: false },
       scales: { x: { time: byTime } },
       cursor: { drag: { x: true, y: false }, focus: { prox: 30 } },
-      axes: [{ ...axis }, { ...axis, size: 84, values: (_, numbers) => numbers.map(shown) }],
+      tzDate: (at) => uPlot.tzDate(new Date(at * 1000), "Etc/UTC"),
+      axes: [{ ...axis, ...(byTime ? { values: times, space: 110 } : {}) }, { ...axis, size: 84, values: (_, numbers) => numbers.map(shown) }],
       series: [
         {},
         { stroke: colour("--s0"), paths: () => null, points: { show: true, size: 5, fill: colour("--s0") } },

@@ -95,6 +95,7 @@ pub(in super::super) fn of(followed: &Followed) -> Vec<WebChangeDocument> {
             trend_at: change.index - from,
             machine: BTreeMap::new(),
             command: None,
+            flags: Vec::new(),
             author: None,
             title: None,
             change: document,

@@ -202,6 +202,11 @@ impl Findings {
         self.uncounted.iter().filter(of).map(document).collect()
     }
 
+    /// Says whether there are entries of a branch.
+    pub(crate) fn has_branch(&self, branch: &str) -> bool {
+        self.groups.iter().any(|group| group.branch == branch)
+    }
+
     /// Counts the changes of a branch, or of all, by state.
     pub(crate) fn counts(&self, branch: Option<&str>) -> WebChangeCounts {
         let mut counts = WebChangeCounts::default();
