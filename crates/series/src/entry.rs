@@ -44,6 +44,12 @@ impl Checkout<'_> {
         self.head.is_some_and(|head| head.id == commit.id)
     }
 
+    /// Finds a commit by its id alone.
+    fn same(&self, id: &str) -> Option<Commit> {
+        let is_id = id.len() >= 7 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_id.then(|| (self.find)(id)).flatten().filter(|commit| commit.id.starts_with(id))
+    }
+
     /// Finds a commit; what git does not know keeps its name.
     fn named(&self, name: &str) -> Commit {
         (self.find)(name).unwrap_or_else(|| Commit::named(name))
@@ -68,11 +74,14 @@ pub fn new_entry(
         Some(name) => {
             // A commit that the user names has its time from git, another one from its file.
             let time = if terms.commit.is_some() { None } else { one.time.or(in_file.time) };
-            let found = if time.is_some() {
-                let (author, title) = (one.author.clone(), one.title.clone());
-                Commit { id: name.clone(), time, author, title }
-            } else {
-                checkout.named(name)
+            let found = match checkout.same(name).filter(|_| time.is_some()) {
+                // Some files have the time at which a commit was written, which a rebase does not change.
+                Some(of_git) => of_git,
+                None if time.is_some() => {
+                    let (author, title) = (one.author.clone(), one.title.clone());
+                    Commit { id: name.clone(), time, author, title }
+                }
+                None => checkout.named(name),
             };
             (Some(found), terms.commit.is_none() && in_file.dirty)
         }

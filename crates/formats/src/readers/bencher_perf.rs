@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, Unit, parse_time};
+use becalm_model::{Unit, parse_time};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -152,7 +152,7 @@ fn described(measure: &Measure) -> Described<'_> {
     if let Some(known) = known {
         return known;
     }
-    let short = if slug.is_empty() { name } else { slug };
+    let short = if name.is_empty() { slug } else { name };
     let words = measure.units.0.trim();
     let symbol = words.strip_suffix(')').and_then(|words| words.rsplit_once('('));
     let symbol = symbol.map_or(words, |(_, symbol)| symbol);
@@ -160,7 +160,7 @@ fn described(measure: &Measure) -> Described<'_> {
     let direction = units::usual_direction(&unit.to_string());
     match unit {
         // `instructions` and the like say what is counted, as the name does.
-        Unit::Named(_) if direction == Direction::Lower && symbol != "%" => {
+        Unit::Named(_) if [name, slug].iter().any(|said| said.eq_ignore_ascii_case(symbol)) => {
             (short, Unit::Count, 1.0, direction)
         }
         unit => (short, unit, factor, direction),

@@ -191,8 +191,8 @@ fn a_report_of_bencher_is_a_measurement_of_its_commit() {
     assert_eq!(
         shown(&commits),
         [
-            "Some(\"aa\") None Some(\"main\") sort=[2e-8] app build-time=[41.0] app resident=[3000.0] \
-             app instructions=[7.0]",
+            "Some(\"aa\") None Some(\"main\") sort=[2e-8] app build-time=[41.0] app Resident=[3000.0] \
+             app Instructions=[7.0]",
             "Some(\"aa\") None Some(\"main\") sort=[8e-8]",
             "None Some(1772445600.0) Some(\"main\") sort=[7e-8]",
         ]

@@ -202,7 +202,7 @@ pub struct WebBenchmarksDocument {
     pub all: bool,
     /// Which part of the list this is.
     pub part: WebPart,
-    /// From how many of the last entries of each branch and machine the values are.
+    /// How many of the last values of each series are given.
     pub of_entries: usize,
     /// The series, by name.
     pub benchmarks: Vec<WebBenchmarkDocument>,

@@ -30,8 +30,8 @@ pub fn web_benchmarks(document: &WebBenchmarksDocument, site: &Site) -> String {
     } else {
         let _ = writeln!(
             out,
-            "<p class=\"quiet\">Values of the last {} of each branch and machine.</p>",
-            count(document.of_entries, "entry")
+            "<p class=\"quiet\">Trends show the last {} of each series.</p>",
+            count(document.of_entries, "value")
         );
         let titles = [
             ("benchmark", false),

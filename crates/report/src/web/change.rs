@@ -111,7 +111,14 @@ fn rows<'a>(
     place: &ChangeInHistoryDocument,
     links: &Links<'_>,
 ) -> Vec<(&'a str, String)> {
-    let entry = links.point(place.entry);
+    let to = links.point(place.entry);
+    // A record leads nowhere, and its entry to all that is known of it.
+    let entry = links.to(At::Entry { id: place.entry, page: 1 });
+    let of_entry = if to == entry {
+        String::new()
+    } else {
+        format!(" (<a href=\"{entry}\">entry {}</a>)", place.entry)
+    };
     let commit = |commit: &Option<String>, none: &str| match commit {
         Some(id) => format!("<code>{}</code>", name(short_commit(id))),
         None => none.to_owned(),
@@ -129,7 +136,7 @@ fn rows<'a>(
     let first = commit_or_entry(place.commit.as_deref(), place.entry);
     let mut rows = vec![
         ("commits", between),
-        ("first value", format!("<a href=\"{entry}\">{first}</a>{}", by(change))),
+        ("first value", format!("<a href=\"{to}\">{first}</a>{}{of_entry}", by(change))),
         ("branch", branch),
         ("machine", machine::short(&change.machine, &place.fingerprint)),
         ("first seen in the entry of", date(change.seen)),

@@ -122,7 +122,7 @@ fn words(message: &WebMessage) -> (&'static str, String) {
             )
         }
         M::NoToken => {
-            ("Token needed", "This server answers only requests with one of its tokens.".to_owned())
+            ("Token needed", "This needs a token of the server that permits it: to read, to upload or to manage.".to_owned())
         }
         M::NoRight { needed } => {
             ("Not permitted", format!("Your token does not have the right to {needed}."))

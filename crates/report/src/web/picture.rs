@@ -147,20 +147,33 @@ fn time_axis(frame: &Frame, svg: &mut Svg, across: &Axis) {
     frame.bottom_name(svg, "time of the commit, or of the measurement");
 }
 
+/// Returns what a picture of a whole series shows of these values of it: its levels, and all but a few far values, which
+/// would make lines of the rest.
+pub(super) fn usual_reach(document: &WebSeriesDocument, values: &[f64]) -> Option<Axis> {
+    let usual = Axis::without_far_values(&[values])?;
+    let levels = document.levels.iter().map(|level| level.level);
+    Axis::covering([usual.low, usual.high].into_iter().chain(levels))
+}
+
 /// Draws the whole series as columns from smallest to largest value, with the part that the page shows.
 pub(super) fn overview(document: &WebSeriesDocument) -> Option<String> {
     let columns = &document.overview;
     let (first, last) = (document.points.first()?.index, document.points.last()?.index);
-    let axis = Axis::covering(columns.iter().flatten().copied())?.widened(0.06);
+    let axis = usual_reach(document, columns.as_flattened())?.widened(0.06);
     let n = document.part.items.max(1) as f64;
+    let is_cut = columns.as_flattened().iter().any(|value| axis.position(*value).is_none());
     let words = format!(
-        "All {} of the series; the page shows those in the band.",
-        count(document.part.items, "point")
+        "All {} of the series; the page shows those in the band.{}",
+        count(document.part.items, "point"),
+        if is_cut { " Values far beyond all others are at the edge." } else { "" }
     );
     let mut svg = Svg::new("overview", "The whole series", &words, OVERVIEW_HEIGHT);
     let (left, right, top, bottom) = (4.0, WIDTH - 4.0, 4.0, OVERVIEW_HEIGHT - 4.0);
     let x = |index: f64| left + index / n * (right - left);
-    let y = |value: f64| bottom - (value - axis.low) / (axis.high - axis.low) * (bottom - top);
+    let y = |value: f64| {
+        let share = (value - axis.low) / (axis.high - axis.low);
+        bottom - share.clamp(0.0, 1.0) * (bottom - top)
+    };
     svg.area("margin-band", (x(first as f64), top), (x(last as f64 + 1.0), bottom));
     let each = n / columns.len() as f64;
     for (index, [low, high]) in columns.iter().enumerate() {

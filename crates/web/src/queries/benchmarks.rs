@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use becalm_model::history::{Series, SeriesId};
+use becalm_model::history::{Point, Series, SeriesId};
 use becalm_model::wire::{
     ChangePointDocument, HistorySeriesDocument, WEB_BENCHMARKS_SCHEMA, WebBenchmarkDocument,
     WebBenchmarksDocument,
@@ -17,8 +17,8 @@ use crate::history::History;
 /// Series of a page.
 const EACH: usize = 50;
 
-/// Entries of each branch and machine whose values are shown.
-const ENTRIES: usize = 60;
+/// Values of a series that are shown.
+const VALUES: usize = 60;
 
 /// Returns a page of the series that have all words of `search`; those beside main metrics too, if `all` are asked for.
 /// `None` if there is no such page.
@@ -36,7 +36,7 @@ pub(crate) fn benchmarks(
     let Some((part, range)) = part(fitting.len(), EACH, page) else { return Ok(None) };
     let shown = &fitting[range];
     let ids: Vec<SeriesId> = shown.iter().map(|one| one.id).collect();
-    let points = found.points(history, store, &ids, Some(ENTRIES))?;
+    let points = last_points(&found, history, store, &ids)?;
     let mut last: HashMap<i64, &ChangePointDocument> = HashMap::new();
     for change in found.changes.iter().filter(|change| state(change) != "dismissed") {
         let Some(place) = &change.change.history else { continue };
@@ -59,7 +59,27 @@ pub(crate) fn benchmarks(
         search: search.to_owned(),
         all,
         part,
-        of_entries: ENTRIES,
+        of_entries: VALUES,
         benchmarks: benchmarks.collect(),
     }))
+}
+
+/// Returns the last [`VALUES`] points of series.
+fn last_points(
+    found: &Findings,
+    history: &History,
+    store: &mut Store,
+    ids: &[SeriesId],
+) -> Result<Vec<Vec<Point>>, StoreError> {
+    let mut points = found.points(history, store, ids, Some(VALUES))?;
+    // Where not every entry has a value, those of as many entries are too few.
+    let few: Vec<usize> = (0..ids.len()).filter(|at| points[*at].len() < VALUES).collect();
+    if !few.is_empty() {
+        let ids: Vec<SeriesId> = few.iter().map(|at| ids[*at]).collect();
+        for (at, mut all) in few.into_iter().zip(found.points(history, store, &ids, None)?) {
+            all.drain(..all.len().saturating_sub(VALUES));
+            points[at] = all;
+        }
+    }
+    Ok(points)
 }

@@ -28,7 +28,7 @@ fn the_front_page_has_the_change_and_leads_to_its_series_and_record() {
     let id = series_of(&bench, "sort");
     assert!(page.body.contains(&format!("href=\"series/{id}\"")), "{}", page.body);
     // Who wrote the commit, behind what it says.
-    assert!(page.body.contains(", by Ada</dd>"), "{}", page.body);
+    assert!(page.body.contains(", by Ada (<a href="), "{}", page.body);
     let series = get(&server, &format!("/series/{id}"));
     assert!(series.body.contains("href=\"../record/16\""), "{}", series.body);
     assert_eq!(series.body.matches("<circle").count(), 30);

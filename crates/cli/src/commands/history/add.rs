@@ -282,7 +282,8 @@ impl Adding<'_> {
         let has_branch = self.args.branch.is_some() || one.branch.is_some();
         self.done.detached |= self.home.is_detached() && is_here && !has_branch;
         if let Destination::Dashboard(dashboard) = &self.into {
-            let sent = send(dashboard, name, &entry, records)?;
+            let url = self.args.to.as_deref().unwrap_or_default();
+            let sent = send(dashboard, url, name, &entry, records)?;
             return self.sent(name, &entry, &sent);
         }
         self.points += entry.points.len();
@@ -342,6 +343,7 @@ const COMPLETED: &str = "; its other values were already in the history";
 /// Sends the record of an entry to a server.
 fn send(
     dashboard: &Dashboard,
+    url: &str,
     name: &str,
     entry: &NewEntry,
     records: Records,
@@ -357,7 +359,11 @@ fn send(
     };
     let record = entry.document.as_deref().unwrap_or_default();
     dashboard.upload(&place, record).map_err(|error| {
-        let failed = CommandError::measure(format!("{name}: {}", printable(&error.to_string())));
+        let failed = CommandError::measure(format!(
+            "{name}: {} at {}",
+            printable(&error.to_string()),
+            printable(url)
+        ));
         match error.status() {
             Some(401 | 403) => failed.hint(
                 "use a token of that server that permits uploads and is not revoked; \

@@ -180,7 +180,7 @@ impl From<StoreError> for CommandError {
         let failed = Self::measure(&error);
         match error {
             StoreError::Absent { .. } => failed.hint(
-                "`becalm history add FILE` creates it; --store, BECALM_STORE or [history] store \
+                "`becalm history add FILE` creates it, in a folder that exists; --store, BECALM_STORE or [history] store \
                  in becalm.toml choose another",
             ),
             StoreError::Missing { .. } => {
@@ -198,6 +198,9 @@ impl From<StoreError> for CommandError {
             StoreError::Busy { .. } => failed.hint("run the command again later"),
             StoreError::Damaged { .. } => {
                 failed.hint("restore a copy; `sqlite3 FILE .recover` saves what is readable")
+            }
+            StoreError::Database { .. } | StoreError::Unknown { .. } => {
+                failed.hint("see whether the database can be reached and written, then run the command again")
             }
             _ => failed,
         }

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long = "project", value_name = "NAME=PLACE", value_parser = NonEmptyStringValueParser::new())]
     projects: Vec<String>,
     /// Address and port to listen on; beyond loopback only with a token
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8417")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8417", value_parser = listening)]
     listen: SocketAddr,
     /// File with the token [default: the variable `BECALM_SERVE_TOKEN`, else none]
     #[arg(long, value_name = "FILE")]
@@ -88,6 +88,13 @@ pub(crate) struct Args {
 enum LogFormat {
     /// A JSON object on each line
     Json,
+}
+
+/// Reads where to listen.
+fn listening(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| {
+        "expected the number of an address and a port, such as 127.0.0.1:8417 or [::1]:0".to_owned()
+    })
 }
 
 /// Writes a line about an answer to standard error.
@@ -159,7 +166,8 @@ fn encryption(args: &Args, ui: &Ui) -> Result<Option<Encryption>, CommandError> 
     };
     let read = move || Ok(Identity { certificates: read(&certificate)?, key: read(&key)? });
     Encryption::new(Box::new(read)).map(Some).map_err(|error| match error {
-        EncryptionError::Read(error) => CommandError::usage(error.to_string()),
+        EncryptionError::Read(error) => CommandError::usage(error.to_string())
+            .hint("--tls-cert and --tls-key name a certificate and its key, in PEM"),
         EncryptionError::Tls(error) => CommandError::usage(error.to_string())
             .hint("--tls-cert and --tls-key name a certificate and its key, in PEM"),
     })
@@ -183,7 +191,7 @@ fn refused(error: TokenError) -> CommandError {
              `becalm history token add NAME --may read`"
         )),
         TokenError::TooShort { least } => {
-            CommandError::usage(format!("the token has fewer than {least} characters"))
+            CommandError::usage(format!("the token is empty, or has fewer than {least} characters"))
                 .hint("`openssl rand -hex 24` makes a good one")
         }
         TokenError::Unusual => {

@@ -264,3 +264,35 @@ fn a_commit_of_any_name_and_time_can_be_given() {
     assert!(error.stderr.contains("has no record of entry"), "{}", error.stderr);
     assert_eq!(env.run(["history", "export", "--csv"]).exits_with(0).stdout, csv);
 }
+
+#[test]
+fn what_git_says_of_a_commit_goes_before_what_a_file_says_of_it() {
+    let env = env();
+    if !has_git("what_git_says_of_a_commit_goes_before_what_a_file_says_of_it") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "main"]);
+    git(&env, &["commit", "-qm", "Hash faster", "--allow-empty"]);
+    let head = git(&env, &["rev-parse", "HEAD"]);
+    env.write("asv/benchmarks.json", r#"{"f.time_x": {"type": "time", "unit": "seconds"}}"#);
+    env.write("asv/m/machine.json", r#"{"machine": "m", "cpu": "A CPU"}"#);
+    let elsewhere = "0123456789abcdef0123456789abcdef01234567";
+    for commit in [head.as_str(), elsewhere] {
+        env.write(
+            format!("asv/m/{commit}-env.json"),
+            format!(
+                r#"{{"commit_hash": "{commit}", "date": 1600000000000, "env_name": "env", "params": {{}},
+                "result_columns": ["result", "params"], "results": {{"f.time_x": [[0.5], []]}}}}"#
+            ),
+        );
+    }
+    let _ = env.run(["history", "add", "asv"]).exits_with(0);
+    let listed = list(&env, &[]);
+    let entries = listed["entries"].as_array().unwrap();
+    let of = |commit: &str| entries.iter().find(|entry| entry["commit"] == commit).unwrap();
+    assert_eq!(
+        (&of(&head)["commit_time"], &of(&head)["commit_title"]),
+        (&1.7e9.into(), &"Hash faster".into())
+    );
+    assert_eq!(of(elsewhere)["commit_time"], 1.6e9);
+}

@@ -7,6 +7,7 @@ use becalm_model::wire::{WebSeriesDocument, json_text};
 
 use super::frame::{clipped_to, unit};
 use super::links::{At, Links};
+use super::picture::usual_reach;
 use crate::quantity::Scale;
 
 /// The version of uPlot.
@@ -30,6 +31,7 @@ pub(super) fn zoom(document: &WebSeriesDocument, links: &Links<'_>) -> String {
     if whole.value.len() < 2 {
         return String::new();
     }
+    let Some(reach) = usual_reach(document, &whole.value) else { return String::new() };
     let scale = Scale::of(&unit(&document.series.unit), whole.value.iter().copied(), true);
     let changes: Vec<usize> = document.changes.iter().map(|one| one.change.index).collect();
     let text = |text: &str| json_text(&text).trim_end().to_owned();
@@ -42,12 +44,14 @@ pub(super) fn zoom(document: &WebSeriesDocument, links: &Links<'_>) -> String {
         .collect();
     let data = format!(
         "{{\"index\":{:?},\"entry\":{:?},\"time\":[{}],\"value\":[{}],\"changes\":{changes:?},\"levels\":[{}],\
-         \"unit\":{},\"divisor\":{},\"byTime\":{},\"to\":{}}}",
+         \"reach\":[{},{}],\"unit\":{},\"divisor\":{},\"byTime\":{},\"to\":{}}}",
         whole.index,
         whole.entry,
         times.join(","),
         values.join(","),
         levels.join(","),
+        number(reach.low),
+        number(reach.high),
         text(&clipped_to(scale.unit(), 24)),
         number(scale.factor()),
         document.by == "time",

@@ -5,12 +5,13 @@
   const place = document.getElementById("zoom");
   const given = document.getElementById("whole");
   if (!place || !given || typeof uPlot !== "function") return;
-  const { index, entry, time, value, changes, levels, unit, divisor, byTime, to } = JSON.parse(given.textContent);
+  const { index, entry, time, value, changes, levels, reach, unit, divisor, byTime, to } = JSON.parse(given.textContent);
   if (value.length < 2) return;
   const said = place.querySelector("[aria-live]");
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const x = byTime ? time : index.map((at) => at + 1);
-  const y = value.map((one) => one / divisor);
+  // A few values far beyond all others are drawn at the edge.
+  const y = value.map((one) => Math.min(Math.max(one, reach[0]), reach[1]) / divisor);
   // The level of each point: levels are named by places among all points.
   const level = index.map((at) => {
     const of = levels.find(([first, last]) => first <= at && at <= last);
@@ -21,7 +22,7 @@
   // All times of the site are of UTC. Ticks less than a day apart have the time of day.
   const times = (_, ticks, __, ___, step) => ticks.map((at) => utc(at).slice(0, step < 86400 ? 16 : 10));
   const shown = (number) => `${digits(number)} ${unit}`.trim();
-  const words = (at) => `point ${index[at] + 1}, ${utc(time[at])}: ${shown(y[at])}`;
+  const words = (at) => `point ${index[at] + 1}, ${utc(time[at])}: ${shown(value[at] / divisor)}`;
   const open = (at) => { location.href = to.replace("#", entry[at]); };
   const steps = (chart) => {
     const { ctx, bbox } = chart;

@@ -26,7 +26,7 @@ use super::search::Search;
 use super::{Findings, part};
 use crate::history::{History, locked};
 use estimate::{Estimate, quantile};
-use sides::{Key, Side, sides};
+use sides::{Key, Side, is_named, sides};
 
 /// Comparisons of a page.
 const EACH: usize = 50;
@@ -82,7 +82,7 @@ struct Compared {
     at_least: f64,
 }
 
-/// Returns a page of comparisons; `None` if there is no such page.
+/// Returns a page of comparisons; `None` if there is no such page, commit, branch or machine.
 pub(crate) fn compare(
     history: &History,
     store: &mut Store,
@@ -94,6 +94,11 @@ pub(crate) fn compare(
         (["", ""], [newest, other, ..]) => [other.value.as_str(), newest.value.as_str()],
         (sides, _) => sides,
     };
+    for side in [before, after] {
+        if !is_known(store, &found, asked.of, side)? {
+            return Ok(None);
+        }
+    }
     let words = Search::of(asked.search);
     let known = known_sides(history, store, &found, asked.of, [before, after])?;
     let [of_before, of_after] = &known.sides;
@@ -145,6 +150,26 @@ pub(crate) fn compare(
         part,
         comparisons: compared[range].iter().map(|one| one.document(&found)).collect(),
     }))
+}
+
+/// Says whether the history has entries of a side; of none that was not chosen.
+fn is_known(store: &mut Store, found: &Findings, of: Of, side: &str) -> Result<bool, StoreError> {
+    Ok(match of {
+        _ if side.is_empty() => true,
+        Of::Commits => {
+            let filter = EntryFilter {
+                commit: Some(side.to_owned()),
+                limit: Some(OFFERED),
+                ..EntryFilter::default()
+            };
+            store
+                .entries(&filter)?
+                .iter()
+                .any(|entry| entry.commit.as_ref().is_some_and(|commit| is_named(&commit.id, side)))
+        }
+        Of::Branches => found.has_branch(side),
+        Of::Machines => found.groups.iter().any(|group| group.fingerprint == side),
+    })
 }
 
 /// The sides of the last comparison: whoever turns its pages, searches in it or filters it needs them again.

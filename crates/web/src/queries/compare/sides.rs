@@ -92,14 +92,15 @@ pub(super) fn sides(
     Ok(sides)
 }
 
+/// Says whether somebody who names a commit so means the one with this id: by all of it, or by its beginning.
+pub(super) fn is_named(id: &str, commit: &str) -> bool {
+    id == commit || (commit.len() >= SHORTEST && id.starts_with(commit))
+}
+
 /// Returns the places of the entries of a commit, named by its id or the beginning of it.
 fn places_of(line: Line<'_>, commit: &str) -> Vec<usize> {
-    let is_it = |at: &usize| {
-        line.moments[*at]
-            .commit
-            .as_deref()
-            .is_some_and(|id| id == commit || (commit.len() >= SHORTEST && id.starts_with(commit)))
-    };
+    let is_it =
+        |at: &usize| line.moments[*at].commit.as_deref().is_some_and(|id| is_named(id, commit));
     (0..line.moments.len()).filter(is_it).collect()
 }
 
