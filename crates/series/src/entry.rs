@@ -74,7 +74,7 @@ pub fn new_entry(
         Some(name) => {
             // A commit that the user names has its time from git, another one from its file.
             let time = if terms.commit.is_some() { None } else { one.time.or(in_file.time) };
-            let found = match checkout.same(name).filter(|_| time.is_some()) {
+            let found = match time.and_then(|_| checkout.same(name)) {
                 // Some files have the time at which a commit was written, which a rebase does not change.
                 Some(of_git) => of_git,
                 None if time.is_some() => {

@@ -28,8 +28,6 @@ use crate::value::Row;
 /// An open history. What a method that writes has returned from is on disk; one that fails has changed nothing.
 pub struct Store {
     database: Box<dyn Database>,
-    /// The version of its tables when it was opened.
-    version: i64,
 }
 
 /// Opens a history. One that may be written to is brought to the version of this becalm.
@@ -46,8 +44,7 @@ pub fn open(place: &HistoryLocation, access: Access) -> Result<Store, StoreError
         Access::Write => migrate(&mut *database, migrations)?,
         Access::Read => check_version(&mut *database, migrations, READABLE)?,
     }
-    let version = database.version()?;
-    Ok(Store { database, version })
+    Ok(Store { database })
 }
 
 impl Store {
@@ -86,7 +83,7 @@ impl Store {
 
     /// Returns entries in the order of their place in time.
     pub fn entries(&mut self, filter: &EntryFilter) -> Result<Vec<Entry>, StoreError> {
-        reading::entries(&mut *self.database, self.version, filter)
+        reading::entries(&mut *self.database, filter)
     }
 
     /// Returns the whole record of an entry, as the JSON document that was added; `None` if there is no such

@@ -20,12 +20,10 @@ const ENTRY: &str = "SELECT id, measured, commit_id, commit_time, branch, dirty,
                      EXISTS (SELECT 1 FROM documents WHERE documents.entry = entries.id) AS kept";
 
 /// The first version of the tables in which entries have an author and a title.
-pub(super) const WITH_AUTHORS: i64 = 4;
+const WITH_AUTHORS: i64 = 4;
 
-/// Reads entries of tables of this version.
 pub(super) fn entries(
     database: &mut dyn Database,
-    version: i64,
     filter: &EntryFilter,
 ) -> Result<Vec<Entry>, StoreError> {
     let mut conditions: Vec<String> = Vec::new();
@@ -56,7 +54,9 @@ pub(super) fn entries(
         values.push(content.clone().into());
         conditions.push(format!("content = ${}", values.len()));
     }
-    let authors = if version < WITH_AUTHORS { "NULL, NULL" } else { "author, title" };
+    // Tables that are only read may be older.
+    let has_authors = database.version()? >= WITH_AUTHORS;
+    let authors = if has_authors { "author, title" } else { "NULL, NULL" };
     let mut statement = format!("{ENTRY}, {authors} FROM entries");
     if !conditions.is_empty() {
         statement = format!("{statement} WHERE {}", conditions.join(" AND "));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use becalm_model::Record;
-use becalm_model::history::Commit;
+use becalm_model::history::{COMMIT_WORDS, Commit};
 use becalm_model::wire::{WEB_UPLOAD_SCHEMA, WebUploadDocument, read_document};
 use becalm_report::web::WebMessage;
 use becalm_series::{
@@ -22,8 +22,8 @@ use crate::history::{History, now};
 /// How long an answer may wait for its turn and for the database.
 pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Letters of a commit, a branch or a tag.
-const WORD: usize = 200;
+/// Letters of what is said about a commit, of a branch or a tag.
+const WORD: usize = COMMIT_WORDS;
 
 /// Tags of an entry.
 const TAGS: usize = 32;

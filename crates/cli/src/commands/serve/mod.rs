@@ -165,11 +165,13 @@ fn encryption(args: &Args, ui: &Ui) -> Result<Option<Encryption>, CommandError> 
             .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", path.display())))
     };
     let read = move || Ok(Identity { certificates: read(&certificate)?, key: read(&key)? });
-    Encryption::new(Box::new(read)).map(Some).map_err(|error| match error {
-        EncryptionError::Read(error) => CommandError::usage(error.to_string())
-            .hint("--tls-cert and --tls-key name a certificate and its key, in PEM"),
-        EncryptionError::Tls(error) => CommandError::usage(error.to_string())
-            .hint("--tls-cert and --tls-key name a certificate and its key, in PEM"),
+    Encryption::new(Box::new(read)).map(Some).map_err(|error| {
+        let why = match error {
+            EncryptionError::Read(error) => error.to_string(),
+            EncryptionError::Tls(error) => error.to_string(),
+        };
+        CommandError::usage(why)
+            .hint("--tls-cert and --tls-key name a certificate and its key, in PEM")
     })
 }
 

@@ -1,9 +1,25 @@
 //! Which commit an entry is of, and when it was.
 
+use becalm_testkit::TestEnv;
 use serde_json::Value;
 
 use super::{list, times};
 use crate::support::{Measures as _, env, git, has_git};
+
+/// Writes a folder of ASV results: of each commit, when it was made by ASV's account, in milliseconds, and a time.
+fn write_asv(env: &TestEnv, commits: &[(&str, u64, f64)]) {
+    env.write("asv/benchmarks.json", r#"{"f.time_x": {"type": "time", "unit": "seconds"}}"#);
+    env.write("asv/m/machine.json", r#"{"machine": "m", "cpu": "A CPU"}"#);
+    for (commit, date, value) in commits {
+        env.write(
+            format!("asv/m/{commit}-env.json"),
+            format!(
+                r#"{{"commit_hash": "{commit}", "date": {date}, "env_name": "env", "params": {{}},
+                "result_columns": ["result", "params"], "results": {{"f.time_x": [[{value}], []]}}}}"#
+            ),
+        );
+    }
+}
 
 #[test]
 fn files_of_other_tools_have_their_commits() {
@@ -20,19 +36,7 @@ fn files_of_other_tools_have_their_commits() {
         "b.csv",
         "time;commit;branch;m\n2024.01.01 3:00:00 +0100;c0;main;10\n2024.01.02;c1;dev;11\n",
     );
-    env.write("asv/benchmarks.json", r#"{"f.time_x": {"type": "time", "unit": "seconds"}}"#);
-    env.write("asv/m/machine.json", r#"{"machine": "m", "cpu": "A CPU"}"#);
-    for (commit, date, value) in
-        [("d0", 1_704_067_200_000_u64, 0.5), ("d1", 1_704_153_600_000, 0.6)]
-    {
-        env.write(
-            format!("asv/m/{commit}-env.json"),
-            format!(
-                r#"{{"commit_hash": "{commit}", "date": {date}, "env_name": "env", "params": {{}},
-                "result_columns": ["result", "params"], "results": {{"f.time_x": [[{value}], []]}}}}"#
-            ),
-        );
-    }
+    write_asv(&env, &[("d0", 1_704_067_200_000, 0.5), ("d1", 1_704_153_600_000, 0.6)]);
     let stdout = env.run(["history", "add", "data.js", "b.csv", "asv"]).exits_with(0).stdout;
     assert_eq!(stdout.lines().count(), 6, "{stdout}");
     let csv = env.run(["history", "export", "--csv"]).exits_with(0).stdout;
@@ -274,18 +278,8 @@ fn what_git_says_of_a_commit_goes_before_what_a_file_says_of_it() {
     git(&env, &["init", "-q", "-b", "main"]);
     git(&env, &["commit", "-qm", "Hash faster", "--allow-empty"]);
     let head = git(&env, &["rev-parse", "HEAD"]);
-    env.write("asv/benchmarks.json", r#"{"f.time_x": {"type": "time", "unit": "seconds"}}"#);
-    env.write("asv/m/machine.json", r#"{"machine": "m", "cpu": "A CPU"}"#);
     let elsewhere = "0123456789abcdef0123456789abcdef01234567";
-    for commit in [head.as_str(), elsewhere] {
-        env.write(
-            format!("asv/m/{commit}-env.json"),
-            format!(
-                r#"{{"commit_hash": "{commit}", "date": 1600000000000, "env_name": "env", "params": {{}},
-                "result_columns": ["result", "params"], "results": {{"f.time_x": [[0.5], []]}}}}"#
-            ),
-        );
-    }
+    write_asv(&env, &[(&head, 1_600_000_000_000, 0.5), (elsewhere, 1_600_000_000_000, 0.5)]);
     let _ = env.run(["history", "add", "asv"]).exits_with(0);
     let listed = list(&env, &[]);
     let entries = listed["entries"].as_array().unwrap();

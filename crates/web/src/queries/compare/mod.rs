@@ -94,13 +94,13 @@ pub(crate) fn compare(
         (["", ""], [newest, other, ..]) => [other.value.as_str(), newest.value.as_str()],
         (sides, _) => sides,
     };
-    for side in [before, after] {
-        if !is_known(store, &found, asked.of, side)? {
+    let words = Search::of(asked.search);
+    let known = known_sides(history, store, &found, asked.of, [before, after])?;
+    for (side, values) in [before, after].into_iter().zip(&known.sides) {
+        if values.is_empty() && !is_known(store, &found, asked.of, side)? {
             return Ok(None);
         }
     }
-    let words = Search::of(asked.search);
-    let known = known_sides(history, store, &found, asked.of, [before, after])?;
     let [of_before, of_after] = &known.sides;
     let fits = |side: &Side| words.fits(&found.series[side.place], &found, "");
     let mut counts = WebCompareCounts::default();
