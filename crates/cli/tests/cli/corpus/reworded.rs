@@ -29,7 +29,7 @@ pub(super) const REWORDED: [(&str, &str); 91] = [
     ),
     (
         "`becalm history add FILE` makes it; --store, BECALM_STORE or [history] store in becalm.toml name another",
-        "`becalm history add FILE` creates it; --store, BECALM_STORE or [history] store in becalm.toml choose another",
+        "`becalm history add FILE` creates it, in a folder that exists; --store, BECALM_STORE or [history] store in becalm.toml choose another",
     ),
     (
         "no frequency driver is loaded here, as in most virtual machines: the frequency is not ours to see",
