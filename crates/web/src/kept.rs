@@ -155,6 +155,13 @@ pub(crate) struct Line<'a> {
 }
 
 impl Line<'_> {
+    /// Returns where the value is that was measured last at the last commit of all series, if this one has any there.
+    pub(crate) fn of_last_commit(&self) -> Option<usize> {
+        let from = since_last_commit(self.moments);
+        let last = self.places.last().filter(|place| **place as usize >= from);
+        last.map(|_| self.places.len() - 1)
+    }
+
     /// Returns where the value of the entry at this place is.
     pub(crate) fn at(&self, place: usize) -> Option<usize> {
         let wanted = u32::try_from(place).ok()?;
@@ -164,6 +171,15 @@ impl Line<'_> {
         }
         self.places.binary_search(&wanted).ok()
     }
+}
+
+/// Returns where the entries of the last commit begin: a commit has several where several suites measure it. Without a
+/// commit, where the last entry is.
+fn since_last_commit(moments: &[Moment]) -> usize {
+    let Some(last) = moments.last() else { return 0 };
+    let is_other = |one: &Moment| one.commit.is_none() || one.commit != last.commit;
+    let before = &moments[..moments.len() - 1];
+    before.iter().rposition(is_other).map_or(0, |at| at + 1)
 }
 
 /// Shows points that are not kept, as if they were.

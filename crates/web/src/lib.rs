@@ -13,9 +13,10 @@ mod publish;
 mod queries;
 mod server;
 
+pub use becalm_report::web::CommitPages;
 pub use becalm_tls::TlsError;
 pub use history::{Commits, CommitsOf, History, RecordPage};
-pub use publish::{PublishError, Published, publish};
+pub use publish::{Publication, PublishError, Published, publish};
 pub use server::{
     Access, Answered, Encryption, EncryptionError, Identity, Limits, Log, NewToken, ProjectName,
     ProjectNameError, Projects, ReadIdentity, Server, ServerOptions, TokenError, Unconnected,

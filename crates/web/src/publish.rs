@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use becalm_model::history::{EntryId, SeriesId};
 use becalm_report::web::{
-    Site, SitePlace, benchmarks_file, changes_file, compare_file, entries_file, entry_file,
-    machines_file, series_file, suites_file, web_badge, web_benchmarks, web_changes, web_compare,
-    web_entries, web_entry, web_feed, web_icon, web_machines, web_scripts, web_series, web_style,
-    web_suites,
+    CommitPages, Site, SitePlace, benchmarks_file, changes_file, compare_file, entries_file,
+    entry_file, machines_file, series_file, suites_file, web_badge, web_benchmarks, web_changes,
+    web_compare, web_entries, web_entry, web_feed, web_icon, web_machines, web_scripts, web_series,
+    web_style, web_suites,
 };
 use becalm_series::{EntryFilter, Store, StoreError};
 
@@ -40,14 +40,28 @@ impl<E> From<StoreError> for PublishError<E> {
     }
 }
 
-/// Makes all pages of a history and writes each by its path, with the whole records of so many entries, the last ones.
+/// How pages are published.
+#[derive(Debug)]
+pub struct Publication<'a> {
+    /// What they call the history.
+    pub title: &'a str,
+    /// The version of becalm.
+    pub version: &'a str,
+    /// Where commits can be looked at, if that is known.
+    pub commits: Option<CommitPages>,
+    /// Where the pages will be, with a slash at the end; without it the links of the feed are relative.
+    pub url: Option<&'a str>,
+    /// The whole records of so many entries are among them, of the last ones.
+    pub records: usize,
+}
+
+/// Makes all pages of a history and writes each by its path.
 pub fn publish<E>(
     history: &History,
-    title: &str,
-    version: &str,
-    records: usize,
+    publication: Publication<'_>,
     mut write: impl FnMut(&str, &str) -> Result<(), E>,
 ) -> Result<Published, PublishError<E>> {
+    let Publication { title, version, commits, url, records } = publication;
     // What cannot be written ends the reading, but is no error of the store.
     let mut failed = None;
     let mut published = Published::default();
@@ -77,8 +91,9 @@ pub fn publish<E>(
             }
         }
         let place = SitePlace::Files { records: kept };
-        let site = Site { title: title.to_owned(), version: version.to_owned(), place };
-        pages(history, store, &site, &mut put)
+        let (title, version) = (title.to_owned(), version.to_owned());
+        let site = Site { title, version, place, commits };
+        pages(history, store, &site, url.unwrap_or_default(), &mut put)
     })?;
     match failed {
         Some(error) => Err(PublishError::Write(error)),
@@ -91,6 +106,7 @@ fn pages(
     history: &History,
     store: &mut Store,
     site: &Site,
+    url: &str,
     put: &mut impl FnMut(&str, &str) -> bool,
 ) -> Result<(), StoreError> {
     for state in ["open", "acknowledged", "dismissed", "all"] {
@@ -161,7 +177,7 @@ fn pages(
             }
         }
     }
-    let feed = web_feed(&queries::feed(history, store)?, site, "");
+    let feed = web_feed(&queries::feed(history, store)?, site, url);
     let badge = web_badge(Findings::of(history, store)?.counts(None));
     let assets = [
         ("style.css", web_style()),

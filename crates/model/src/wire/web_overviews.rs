@@ -191,7 +191,7 @@ pub struct WebSuitesDocument {
     pub branch: String,
     /// The machine.
     pub fingerprint: String,
-    /// The last entry of each branch on each machine, those first that measured last.
+    /// What the last commit of each branch on each machine took, those first that measured last.
     pub suites: Vec<WebSuiteDocument>,
     /// Which part of the benchmarks this is.
     pub part: WebPart,
@@ -199,7 +199,7 @@ pub struct WebSuitesDocument {
     pub benchmarks: Vec<WebSuiteBenchmarkDocument>,
 }
 
-/// What the last entry of a branch on a machine took.
+/// What the last commit of a branch took on a machine, in all of its entries.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WebSuiteDocument {
     /// The branch; empty if it is unknown.
@@ -208,11 +208,11 @@ pub struct WebSuiteDocument {
     pub fingerprint: String,
     /// The facts that split series.
     pub machine: BTreeMap<String, String>,
-    /// The entry.
+    /// The last entry.
     pub entry: i64,
     /// Its place in time, in seconds since the Unix epoch.
     pub time: f64,
-    /// Its benchmarks whose main metric is a time.
+    /// The benchmarks of the commit whose main metric is a time.
     pub benchmarks: usize,
     /// How long all of their runs took together, in seconds: median times number.
     pub seconds: f64,

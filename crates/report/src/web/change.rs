@@ -6,6 +6,7 @@ use becalm_model::history::{full_name, short_commit};
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument, WebChangeDocument};
 use becalm_model::{RatioInterval, shell_line, shell_word};
 
+use super::commit_pages::short_code;
 use super::frame::{LONGEST_TEXT, clipped, clipped_to, inline_definitions, name, unit};
 use super::links::{At, Links};
 use super::machine;
@@ -120,7 +121,7 @@ fn rows<'a>(
         format!(" (<a href=\"{entry}\">entry {}</a>)", place.entry)
     };
     let commit = |commit: &Option<String>, none: &str| match commit {
-        Some(id) => format!("<code>{}</code>", name(short_commit(id))),
+        Some(id) => links.commit(id),
         None => none.to_owned(),
     };
     let between = match (&place.after_commit, &place.until_commit) {
@@ -169,7 +170,7 @@ pub(super) fn decided(word: &str, by: &str, time: Option<f64>, reason: Option<&s
 
 fn commit_or_entry(commit: Option<&str>, entry: i64) -> String {
     match commit {
-        Some(id) => format!("<code>{}</code>", name(short_commit(id))),
+        Some(id) => short_code(id),
         None => format!("entry {entry}"),
     }
 }

@@ -59,7 +59,7 @@ pub fn web_changes(document: &WebChangesDocument, site: &Site) -> String {
     out.push_str(&branches(document, &links));
     out.push_str(&precision(acknowledged, dismissed));
     out.push_str(&uncounted(document));
-    out.push_str(&states(&document.states, Some(&links)));
+    out.push_str(&states(&document.states, &links, true));
     for change in &document.changes {
         out.push_str(&listed(change, &links));
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::history::{full_name, short_commit};
+use becalm_model::history::full_name;
 use becalm_model::wire::{HistoryEntryDocument, WebEntriesDocument, WebEntryDocument};
 
 use super::frame::{
@@ -31,7 +31,7 @@ pub fn web_entries(document: &WebEntriesDocument, site: &Site) -> String {
         vec![
             format!("<a href=\"{to}\">{}</a>", entry.entry),
             format!("<time>{}</time>", escape::html(&utc(time(entry)))),
-            commit(entry),
+            commit(entry, &links),
             branch(entry)
                 + if document.uncounted.contains(&entry.entry) { ", not counted" } else { "" },
             machine::short(&entry.facts, &entry.fingerprint),
@@ -59,7 +59,7 @@ pub fn web_entry(document: &WebEntryDocument, site: &Site) -> String {
     let tree = if entry.dirty { "with uncommitted changes" } else { "as committed" };
     let mut rows = vec![
         ("record", record(entry, &links)),
-        ("commit", commit(entry)),
+        ("commit", commit(entry, &links)),
         (
             "committed",
             entry.commit_time.map_or("unknown".to_owned(), |time| escape::html(&utc(time))),
@@ -115,10 +115,10 @@ fn time(entry: &HistoryEntryDocument) -> f64 {
     entry.commit_time.unwrap_or(entry.measured)
 }
 
-fn commit(entry: &HistoryEntryDocument) -> String {
+fn commit(entry: &HistoryEntryDocument, links: &Links<'_>) -> String {
     let changes = if entry.dirty { " + changes" } else { "" };
     match &entry.commit {
-        Some(id) => format!("<code>{}</code>{changes}", name(short_commit(id))),
+        Some(id) => links.commit(id) + changes,
         None => "unknown".to_owned(),
     }
 }

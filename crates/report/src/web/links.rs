@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::commit_pages::{CommitPages, commit};
+
 /// Letters of a search or a branch in an address.
 const LONGEST: usize = 200;
 
@@ -15,6 +17,8 @@ pub struct Site {
     pub version: String,
     /// Where they are.
     pub place: SitePlace,
+    /// Where commits can be looked at, if that is known.
+    pub commits: Option<CommitPages>,
 }
 
 /// Where pages are.
@@ -139,6 +143,11 @@ impl<'a> Links<'a> {
             SitePart::Top => self.up.to_owned(),
             _ => format!("{}../", self.up),
         }
+    }
+
+    /// Writes a commit, with a link to its page where that is known.
+    pub(super) fn commit(&self, id: &str) -> String {
+        commit(id, self.site.commits.as_ref())
     }
 
     pub(super) fn is_served(&self) -> bool {
@@ -284,7 +293,7 @@ mod tests {
     use super::*;
 
     fn site(place: SitePlace) -> Site {
-        Site { title: String::new(), version: String::new(), place }
+        Site { title: String::new(), version: String::new(), place, commits: None }
     }
 
     #[test]

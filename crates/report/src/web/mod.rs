@@ -6,6 +6,7 @@
 mod benchmarks;
 mod change;
 mod changes;
+mod commit_pages;
 mod compare;
 mod entries;
 mod feed;
@@ -27,6 +28,7 @@ mod zoom;
 
 pub use benchmarks::web_benchmarks;
 pub use changes::web_changes;
+pub use commit_pages::{CommitPages, NoCommitPages};
 pub use compare::web_compare;
 pub use entries::{web_entries, web_entry};
 pub use feed::{web_badge, web_feed};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_model::counted;
-use becalm_model::history::{full_name, short_commit};
+use becalm_model::history::full_name;
 use becalm_model::wire::{WebPart, WebPointDocument, WebSeriesDocument};
 
 use super::change::of_series;
@@ -59,7 +59,7 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
         out.push_str("<h2>Changes</h2>\n<p>None that stands out from the noise, as far as the values tell.</p>\n");
     } else {
         out.push_str("<h2>Changes</h2>\n");
-        out.push_str(&states(&document.states, None));
+        out.push_str(&states(&document.states, &links, false));
         for change in document.changes.iter().rev() {
             out.push_str(&of_series(change, &links));
         }
@@ -144,10 +144,7 @@ fn values(
 ) -> String {
     let scale = scale.with_more_digits();
     let rows = points.iter().rev().map(|point| {
-        let commit = point
-            .commit
-            .as_deref()
-            .map_or("-".to_owned(), |id| format!("<code>{}</code>", name(short_commit(id))));
+        let commit = point.commit.as_deref().map_or("-".to_owned(), |id| links.commit(id));
         vec![
             format!(
                 "<a href=\"{}\">{}</a>",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use becalm_model::history::{full_name, short_commit};
+use becalm_model::history::full_name;
 use becalm_model::wire::SeriesStateDocument;
 
 use super::frame::{name, unit};
@@ -11,27 +11,28 @@ use crate::escape;
 use crate::quantity::{Scale, count, signed_percent};
 
 /// Lists states, each with a link to its series if it is a list of several.
-pub(super) fn states(states: &[SeriesStateDocument], links: Option<&Links<'_>>) -> String {
+pub(super) fn states(states: &[SeriesStateDocument], links: &Links<'_>, are_named: bool) -> String {
     if states.is_empty() {
         return String::new();
     }
     let mut out = "<ul class=\"states\">\n".to_owned();
     for state in states {
-        let _ = writeln!(out, "<li>{}</li>", state_line(state, links));
+        let _ = writeln!(out, "<li>{}</li>", state_line(state, links, are_named));
     }
     out.push_str("</ul>\n");
     out
 }
 
-fn state_line(state: &SeriesStateDocument, links: Option<&Links<'_>>) -> String {
+fn state_line(state: &SeriesStateDocument, links: &Links<'_>, are_named: bool) -> String {
     let Some(place) = &state.history else { return String::new() };
-    let title = links.map_or(String::new(), |links| {
+    let title = are_named.then(|| {
         let to = links.to(At::Series { id: place.series, by: "order", page: 1 });
         let full = full_name(&place.benchmark, &place.parameters);
         format!("<a href=\"{to}\">{}</a> ", name(&format!("{full}, {}", place.metric)))
     });
+    let title = title.unwrap_or_default();
     let at = |commit: &Option<String>, index: usize| match commit {
-        Some(id) => format!("<code>{}</code>", name(short_commit(id))),
+        Some(id) => links.commit(id),
         None => format!("value {}", index + 1),
     };
     let until = if state.current {

@@ -21,13 +21,13 @@ pub fn web_suites(document: &WebSuitesDocument, site: &Site) -> String {
         return page(&links, Section::Suites, "Suites", &out);
     }
     out.push_str(
-        "<p class=\"quiet\">The time of a benchmark is its median times the number of its runs, in the last entry. It does \
-         not include warm-up, or what becalm does between runs.</p>\n",
+        "<p class=\"quiet\">The time of a benchmark is its median times the number of its runs, where the last commit was \
+         measured last. It does not include warm-up, or what becalm does between runs.</p>\n",
     );
     let titles = [
         ("branch", false),
         ("machine", false),
-        ("entry", true),
+        ("last entry", true),
         ("date", false),
         ("benchmarks", true),
         ("time", true),

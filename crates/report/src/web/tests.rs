@@ -29,6 +29,7 @@ fn site(text: &str) -> Site {
     Site {
         title: text.to_owned(),
         version: "1.0".to_owned(),
+        commits: Some("https://example.org/commit/{commit}".parse().unwrap()),
         place: SitePlace::Served { decisions, part: SitePart::Whole },
     }
 }

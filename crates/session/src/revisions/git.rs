@@ -171,6 +171,11 @@ impl Repository {
         self.text(&["symbolic-ref", "--quiet", "--short", "HEAD"]).ok()
     }
 
+    /// Returns where the remote `origin` is, if there is one. The address can have a password.
+    pub fn origin(&self) -> Option<String> {
+        self.text(&["remote", "get-url", "origin"]).ok()
+    }
+
     /// Returns the main branch, as far as git says: that of the remote, else the one that new repositories get here, if
     /// this one has it, else the only one, or `main` or `master`. `None` where nothing says.
     pub fn main_branch(&self) -> Option<String> {

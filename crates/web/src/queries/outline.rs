@@ -1,5 +1,5 @@
 //! What is known of a branch on a machine beside its changes: how much there is of it, its noise over time, and how long its
-//! last entry took. Found once, because pages of machines and suites show it for all of them.
+//! last commit took. Found once, because pages of machines and suites show it for all of them.
 
 use becalm_model::Unit;
 use becalm_model::history::{EntryId, Series};
@@ -21,7 +21,7 @@ pub(crate) struct Outline {
     pub(crate) last: f64,
     /// The last one.
     pub(crate) last_entry: Option<EntryId>,
-    /// Benchmarks of the last entry whose values are times.
+    /// Benchmarks of the entries of the last commit whose values are times.
     pub(crate) timed: usize,
     /// How long these took together, in seconds.
     pub(crate) seconds: f64,
@@ -46,7 +46,7 @@ impl Sketch {
         (outline.entries, outline.first, outline.last) = (line.moments.len(), first.at, last.at);
         outline.last_entry = Some(last.entry);
         if series.key.unit == Unit::Second
-            && let Some(at) = line.at(line.moments.len() - 1)
+            && let Some(at) = line.of_last_commit()
         {
             outline.timed += 1;
             outline.seconds += line.values[at] * f64::from(line.runs[at]);

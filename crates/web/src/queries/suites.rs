@@ -1,4 +1,5 @@
-//! Where the time of suites goes: what each benchmark of the last entry of a branch on a machine took.
+//! Where the time of suites goes: what each benchmark took in the entries of the last commit of a branch on a
+//! machine.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ const SUITES: usize = 30;
 /// Entries whose values are shown of each benchmark.
 const TREND: usize = 30;
 
-/// What a benchmark took in the last entry.
+/// What a benchmark took at the last commit.
 struct Timed {
     /// Where the series is among all.
     place: usize,
@@ -71,7 +72,7 @@ pub(crate) fn suites(
     let mut timed: Vec<Timed> = Vec::new();
     if let Some((_, group)) = chosen {
         found.visit(history, store, *group, &mut |place, line| {
-            let Some(at) = line.at(line.moments.len() - 1) else { return };
+            let Some(at) = line.of_last_commit() else { return };
             if found.series[place].key.unit == Unit::Second {
                 let (value, runs) = (line.values[at], line.runs[at]);
                 timed.push(Timed { place, value, runs });

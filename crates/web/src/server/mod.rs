@@ -25,6 +25,7 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use becalm_report::web::CommitPages;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::watch;
 use tokio::task::LocalSet;
@@ -44,6 +45,8 @@ pub struct ServerOptions {
     pub title: String,
     /// The version of becalm.
     pub version: String,
+    /// Where commits can be looked at, if that is known.
+    pub commits: Option<CommitPages>,
     /// Who may ask.
     pub access: Access,
     /// How connections are encrypted; `None` if they are not.

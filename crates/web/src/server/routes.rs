@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use becalm_model::wire::json_text;
 use becalm_report::web::{
-    Decisions, Site, SitePart, SitePlace, WebMessage, web_icon, web_message, web_message_text,
-    web_scripts,
+    CommitPages, Decisions, Site, SitePart, SitePlace, WebMessage, web_icon, web_message,
+    web_message_text, web_scripts,
 };
 use becalm_series::{Right, StoreError};
 use bytes::Bytes;
@@ -40,6 +40,7 @@ const FORM: usize = 16 << 10;
 pub(super) struct Service {
     pub(super) projects: Projects,
     title: String,
+    commits: Option<CommitPages>,
     pub(super) version: String,
     pub(super) access: Arc<Access>,
     /// In every form of this server, if anything can be changed. Another start has another one.
@@ -86,13 +87,23 @@ impl From<WebMessage> for Refused {
 impl Service {
     pub(super) fn new(projects: Projects, options: ServerOptions) -> io::Result<Self> {
         let ServerOptions {
-            title, version, access, encryption, changes, limits, schema, log, ..
+            title,
+            version,
+            commits,
+            access,
+            encryption,
+            changes,
+            limits,
+            schema,
+            log,
+            ..
         } = options;
         let form_token = if changes { Some(FormToken::make()?) } else { None };
         projects.settle(access.has_readers);
         Ok(Self {
             projects,
             title,
+            commits,
             version,
             access: Arc::new(access),
             form_token,
@@ -317,6 +328,10 @@ impl Service {
             None => (&self.title, SitePart::Top),
         };
         Site {
+            commits: self.commits.as_ref().map(|pages| match project {
+                Some(project) if self.projects.are_named() => pages.of_project(&project.name),
+                _ => pages.clone(),
+            }),
             title: title.clone(),
             version: self.version.clone(),
             place: SitePlace::Served { decisions, part },

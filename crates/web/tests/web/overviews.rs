@@ -131,7 +131,7 @@ fn machines_have_their_facts_noise_and_what_changed_there() {
 }
 
 #[test]
-fn suites_say_where_the_time_of_their_last_entry_went() {
+fn suites_say_where_the_time_of_their_last_commit_went() {
     let bench = bench();
     let server = bench.serve();
     let document = json(&server, "/api/suites");
@@ -146,6 +146,32 @@ fn suites_say_where_the_time_of_their_last_entry_went() {
     assert_eq!(chosen["branch"], "main");
     assert_eq!(get(&server, "/suites?branch=main&machine=none").status, 404);
     assert!(get(&server, "/suites").body.contains("<h1>Suites</h1>"));
+}
+
+#[test]
+fn a_commit_that_several_suites_measured_has_the_time_of_all() {
+    let bench = Bench::with_a_change();
+    let mut store = bench.store();
+    let mut other = entry(29);
+    "another suite".clone_into(&mut other.content);
+    other.measured += 60.0;
+    other.points.truncate(1);
+    "search".clone_into(&mut other.points[0].benchmark);
+    store.add(&other).unwrap();
+    let names = |server: &becalm_web::Server| -> Vec<String> {
+        let document = json(server, "/api/suites");
+        let rows = document["benchmarks"].as_array().unwrap();
+        assert_eq!(document["suites"][0]["benchmarks"], rows.len());
+        rows.iter().map(|one| one["benchmark"].as_str().unwrap().to_owned()).collect()
+    };
+    let server = bench.serve();
+    let all = names(&server);
+    assert!(all.len() == 3 && all.contains(&"sort".to_owned()), "{all:?}");
+    // The next commit has one of them only.
+    let mut next = entry(30);
+    next.points = other.points;
+    store.add(&next).unwrap();
+    assert_eq!(names(&server), ["search"]);
 }
 
 #[test]

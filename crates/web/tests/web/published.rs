@@ -1,17 +1,20 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 
-use becalm_web::publish;
+use becalm_web::{Publication, publish};
 
 use super::support::{Bench, without_own_scripts};
 
+fn publication(records: usize) -> Publication<'static> {
+    Publication { title: "a history", version: "1.0", commits: None, url: None, records }
+}
+
 fn files(bench: &Bench, records: usize) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
-    let published =
-        publish::<Infallible>(&bench.history(), "a history", "1.0", records, |path, text| {
-            files.insert(path.to_owned(), text.to_owned());
-            Ok(())
-        });
+    let published = publish::<Infallible>(&bench.history(), publication(records), |path, text| {
+        files.insert(path.to_owned(), text.to_owned());
+        Ok(())
+    });
     assert_eq!(published.unwrap().files, files.len());
     files
 }
@@ -60,10 +63,30 @@ fn every_link_between_published_files_leads_to_one() {
 }
 
 #[test]
+fn a_published_feed_has_addresses_where_it_is_known_where_it_will_be() {
+    let bench = Bench::with_a_change();
+    let feed = |url| {
+        let mut feed = String::new();
+        let publication = Publication { url, ..publication(0) };
+        let done = publish::<Infallible>(&bench.history(), publication, |path, text| {
+            if path == "feed.atom" {
+                text.clone_into(&mut feed);
+            }
+            Ok(())
+        });
+        assert!(done.is_ok());
+        feed
+    };
+    let url = "https://example.org/pages/";
+    assert!(feed(Some(url)).contains(&format!("xml:base=\"{url}\"")));
+    assert!(!feed(None).contains("xml:base"));
+}
+
+#[test]
 fn a_file_that_cannot_be_written_ends_the_export() {
     let bench = Bench::with_a_change();
     let mut written = 0;
-    let failed = publish(&bench.history(), "a history", "1.0", 3, |_, _| {
+    let failed = publish(&bench.history(), publication(3), |_, _| {
         written += 1;
         if written == 5 { Err("full") } else { Ok(()) }
     });

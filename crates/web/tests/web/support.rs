@@ -138,6 +138,7 @@ impl Bench {
             at,
             title: HOSTILE.to_owned(),
             version: "1.0".to_owned(),
+            commits: None,
             access: Access::new(at, token, &of_history, Vec::new()).unwrap(),
             encryption: None,
             changes,

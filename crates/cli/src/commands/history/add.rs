@@ -137,7 +137,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     adding.flush()?;
     let Adding { into, done, .. } = adding;
-    let Done { added, detached, needs_home } = done;
+    let Done { added, known, detached, needs_home } = done;
+    say_known(&known, ui);
     let needs_home = terms.commit.is_some() || needs_home;
     if let Some(doubt) = home.doubt(terms).filter(|_| needs_home && !added.is_empty()) {
         ui.warn(doubt);
@@ -250,8 +251,19 @@ struct Adding<'a> {
 #[derive(Default)]
 struct Done {
     added: Vec<EntryId>,
+    /// What was in the history before.
+    known: Vec<Known>,
     detached: bool,
     needs_home: bool,
+}
+
+/// A measurement that was in the history before.
+struct Known {
+    /// The file that has it.
+    name: String,
+    id: EntryId,
+    /// Its commit and branch, if they are known here.
+    place: Option<String>,
 }
 
 impl Adding<'_> {
@@ -300,8 +312,7 @@ impl Adding<'_> {
     ) -> Result<(), CommandError> {
         let id = EntryId(sent.entry);
         if sent.outcome == "known" {
-            self.ui
-                .say(format!("{name}: already in the history as entry {id}; nothing was changed"));
+            self.done.known.push(Known { name: name.to_owned(), id, place: None });
             return Ok(());
         }
         let but = if sent.outcome == "completed" { COMPLETED } else { "" };
@@ -323,7 +334,9 @@ impl Adding<'_> {
                 Added::Known(id) => {
                     let filter = EntryFilter { ids: vec![id], ..EntryFilter::default() };
                     let there = store.entries(&filter)?.pop();
-                    say_known(name, entry, there.as_ref(), self.terms, self.ui);
+                    if let Some(there) = there {
+                        self.done.known.extend(known(name, entry, &there, self.terms, self.ui));
+                    }
                     continue;
                 }
             };
@@ -386,26 +399,55 @@ fn names_its_place(one: &AtCommit) -> bool {
     one.commit.is_some() || one.time.is_some()
 }
 
-/// Says that a measurement is already in the history, and which flags were therefore ignored.
-fn say_known(name: &str, entry: &NewEntry, there: Option<&Entry>, terms: &EntryTerms, ui: &Ui) {
-    let Some(there) = there else { return };
+/// Says which measurements were in the history before: of a file with many in one line.
+fn say_known(known: &[Known], ui: &Ui) {
+    for of_file in known.chunk_by(|a, b| a.name == b.name) {
+        let [first, .., last] = of_file else {
+            ui.say(of_file[0].line());
+            continue;
+        };
+        let (name, n) = (&first.name, of_file.len());
+        let ids = of_file.iter().map(|one| one.id);
+        let (low, high) = (ids.clone().min().unwrap_or(first.id), ids.max().unwrap_or(last.id));
+        ui.say(format!(
+            "{name}: {n} results are already in the history, as entries {low} to {high}; nothing was changed for them"
+        ));
+    }
+}
+
+impl Known {
+    fn line(&self) -> String {
+        let Self { name, id, place } = self;
+        let place = place.as_ref().map_or(String::new(), |place| format!(", {place}"));
+        format!("{name}: already in the history as entry {id}{place}; nothing was changed")
+    }
+}
+
+/// Returns a measurement that is in the history already; says which flags were ignored, if any were.
+fn known(
+    name: &str,
+    entry: &NewEntry,
+    there: &Entry,
+    terms: &EntryTerms,
+    ui: &Ui,
+) -> Option<Known> {
     let id = there.id;
     let place = place(there.commit.as_ref(), there.dirty, &there.branch);
-    let known =
-        format!("{name}: already in the history as entry {id}, {place}; nothing was changed");
+    let known = Known { name: name.to_owned(), id, place: Some(place) };
     let commit = |commit: Option<&Commit>| commit.map(|commit| (commit.id.clone(), commit.time));
     let moved = terms.says_where()
         && (commit(entry.commit.as_ref()), &entry.branch)
             != (commit(there.commit.as_ref()), &there.branch);
     let tagged = terms.tags.iter().any(|tag| !there.tags.contains(tag));
     if moved || tagged {
+        let known = known.line();
         ui.warn(format!(
             "{known}, and the flags about it were ignored. A measurement counts only once: to add \
              it again with other flags, first remove it with `becalm history prune --entry {id}`"
         ));
-    } else {
-        ui.say(known);
+        return None;
     }
+    Some(known)
 }
 
 /// Describes an entry that has so many values.

@@ -25,7 +25,7 @@ use crate::ui::Ui;
 
 pub(crate) use files::{Content, content, measurements};
 pub(crate) use home::{CountedFlags, Home, Records};
-pub(crate) use pages::{commits, record_page, title};
+pub(crate) use pages::{commit_pages, commits, record_page, title};
 pub(crate) use settings::Settings;
 pub(crate) use store::{StoreFlags, place_of};
 pub(crate) use token::{read_token, warn_if_readable};

@@ -2,7 +2,7 @@
 
 use becalm_model::wire::read_document;
 use becalm_session::{Lineage, Repository, disturbed_runs};
-use becalm_web::{Commits, CommitsOf};
+use becalm_web::{CommitPages, Commits, CommitsOf};
 
 use crate::error::CommandError;
 use crate::measuring::with_traced_notes;
@@ -22,6 +22,17 @@ pub(crate) fn title(asked: Option<&str>) -> Result<String, CommandError> {
     let repository = Repository::find()?;
     let name = repository.as_ref().and_then(|one| one.top().file_name());
     Ok(name.map_or("history".to_owned(), |name| name.to_string_lossy().into_owned()))
+}
+
+/// Returns where commits can be looked at: as asked, or where git fetches the repository from.
+pub(crate) fn commit_pages(
+    asked: Option<&CommitPages>,
+) -> Result<Option<CommitPages>, CommandError> {
+    if asked.is_some() {
+        return Ok(asked.cloned());
+    }
+    let remote = Repository::find()?.and_then(|repository| repository.origin());
+    Ok(remote.and_then(|remote| CommitPages::of_remote(&remote)))
 }
 
 /// Returns what finds the commits of branches, in the repository around becalm: entries that are not of these do not count,

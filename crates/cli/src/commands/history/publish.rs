@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use becalm_model::counted;
 use becalm_series::StoreError;
 use becalm_session::files;
-use becalm_web::{History, PublishError, publish};
+use becalm_web::{CommitPages, History, Publication, PublishError, publish};
 use clap::builder::NonEmptyStringValueParser;
 
-use super::pages::{commits, record_page, title};
+use super::pages::{commit_pages, commits, record_page, title};
 use super::{Settings, StoreFlags};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -28,9 +28,26 @@ pub(crate) struct Args {
     /// What the pages call the history [default: the name of the repository]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
+    /// Where the pages will be served, for the addresses in feed.atom [default: none, and they are
+    /// relative]
+    #[arg(long, value_name = "URL", value_parser = site)]
+    url: Option<String>,
+    /// The page of a commit, with `{commit}` where its id belongs [default: that of the remote
+    /// `origin`, if its host is known]
+    #[arg(long, value_name = "URL")]
+    commit_url: Option<CommitPages>,
     /// Include the whole records of the last N entries
     #[arg(long, value_name = "N", default_value_t = 50)]
     records: usize,
+}
+
+/// Reads where pages will be; they lie below it.
+fn site(text: &str) -> Result<String, String> {
+    let is_of_web = ["https://", "http://"].iter().any(|scheme| text.starts_with(scheme));
+    if !is_of_web || text.contains(['?', '#']) || !text.chars().all(|c| c.is_ascii_graphic()) {
+        return Err("expected an address such as https://example.org/benchmarks/".to_owned());
+    }
+    Ok(if text.ends_with('/') { text.to_owned() } else { format!("{text}/") })
 }
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
@@ -52,9 +69,15 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let title = title(args.title.as_deref())?;
     let version = env!("CARGO_PKG_VERSION");
-    let done = publish(&history, &title, version, args.records, |path, text| {
-        files::write_atomically(&top.join(path), text)
-    });
+    let publication = Publication {
+        title: &title,
+        version,
+        commits: commit_pages(args.commit_url.as_ref())?,
+        url: args.url.as_deref(),
+        records: args.records,
+    };
+    let done =
+        publish(&history, publication, |path, text| files::write_atomically(&top.join(path), text));
     let published = match done {
         Ok(published) => published,
         Err(PublishError::Store(error)) => return Err(StoreError::into(error)),

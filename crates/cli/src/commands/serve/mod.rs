@@ -7,13 +7,15 @@ use std::time::{Duration, Instant};
 
 use becalm_machine::return_freed_at_once;
 use becalm_web::{
-    Access, Answered, Encryption, EncryptionError, Identity, Limits, Log, Server, ServerOptions,
-    TokenError,
+    Access, Answered, CommitPages, Encryption, EncryptionError, Identity, Limits, Log, Server,
+    ServerOptions, TokenError,
 };
 use clap::builder::NonEmptyStringValueParser;
 use serde_json::json;
 
-use super::history::{Settings, StoreFlags, now, read_token, title, warn_if_readable};
+use super::history::{
+    Settings, StoreFlags, commit_pages, now, read_token, title, warn_if_readable,
+};
 use super::schema::published as schema_text;
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -72,6 +74,10 @@ pub(crate) struct Args {
     /// repository]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     title: Option<String>,
+    /// The page of a commit, with `{commit}` where its id belongs and `{project}` for the name of the
+    /// project [default: that of the remote `origin`, if its host is known; none with --project]
+    #[arg(long, value_name = "URL")]
+    commit_url: Option<CommitPages>,
     /// Refuse decisions about changes, and new results
     #[arg(long)]
     read_only: bool,
@@ -128,6 +134,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         at: args.listen,
         title: title(args.title.as_deref())?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        commits: commits_at(args)?,
         access,
         encryption: encryption(args, ui)?,
         changes: !args.read_only,
@@ -151,6 +158,14 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     ui.print(&format!("{}\n", server.url()))?;
     while interrupt.sleep(Duration::from_secs(3600)) {}
     Ok(Exit::Done)
+}
+
+/// Returns where commits can be looked at. The repository around becalm is of one project at most.
+fn commits_at(args: &Args) -> Result<Option<CommitPages>, CommandError> {
+    match &args.commit_url {
+        None if !args.projects.is_empty() => Ok(None),
+        asked => commit_pages(asked.as_ref()),
+    }
 }
 
 /// Reads certificate and key, and reads them again when they are renewed.
