@@ -6,8 +6,9 @@ use becalm_model::history::{full_name, short_commit};
 use becalm_model::wire::{ChangeInHistoryDocument, ChangePointDocument, WebChangeDocument};
 use becalm_model::{RatioInterval, shell_line, shell_word};
 
-use super::commit_pages::short_code;
-use super::frame::{LONGEST_TEXT, clipped, clipped_to, inline_definitions, name, unit};
+use super::frame::{
+    LONGEST_TEXT, clipped, clipped_to, commit_code, commit_link, inline_definitions, name, unit,
+};
 use super::links::{At, Links};
 use super::machine;
 use super::spark::spark;
@@ -121,7 +122,7 @@ fn rows<'a>(
         format!(" (<a href=\"{entry}\">entry {}</a>)", place.entry)
     };
     let commit = |commit: &Option<String>, none: &str| match commit {
-        Some(id) => links.commit(id),
+        Some(id) => commit_link(id, links),
         None => none.to_owned(),
     };
     let between = match (&place.after_commit, &place.until_commit) {
@@ -170,7 +171,7 @@ pub(super) fn decided(word: &str, by: &str, time: Option<f64>, reason: Option<&s
 
 fn commit_or_entry(commit: Option<&str>, entry: i64) -> String {
     match commit {
-        Some(id) => short_code(id),
+        Some(id) => commit_code(id),
         None => format!("entry {entry}"),
     }
 }

@@ -4,11 +4,6 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use becalm_model::history::short_commit;
-
-use super::frame::name;
-use crate::escape;
-
 /// What stands for the commit in an address.
 const COMMIT: &str = "{commit}";
 
@@ -83,24 +78,10 @@ impl CommitPages {
     }
 
     /// Returns the page of a commit, if its id is one of git: others are names that people chose.
-    fn of(&self, id: &str) -> Option<String> {
+    pub(super) fn of(&self, id: &str) -> Option<String> {
         let is_of_git = (7..=64).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_hexdigit());
         is_of_git.then(|| self.0.replace(COMMIT, id))
     }
-}
-
-/// Writes the beginning of the id of a commit, with a link to its page where there is one.
-pub(super) fn commit(id: &str, pages: Option<&CommitPages>) -> String {
-    let short = short_code(id);
-    match pages.and_then(|pages| pages.of(id)) {
-        Some(to) => format!("<a href=\"{}\">{short}</a>", escape::html(&to)),
-        None => short,
-    }
-}
-
-/// Writes the beginning of the id of a commit, where a link leads elsewhere.
-pub(super) fn short_code(id: &str) -> String {
-    format!("<code>{}</code>", name(short_commit(id)))
 }
 
 #[cfg(test)]
@@ -151,19 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn only_ids_of_git_are_linked() {
+    fn only_ids_of_git_have_pages() {
         let pages: CommitPages = "https://example.org/{project}/{commit}?a&b".parse().unwrap();
         let pages = pages.of_project("sort");
         let id = "0123456789abcdef0123456789abcdef01234567";
-        assert_eq!(
-            commit(id, Some(&pages)),
-            format!(
-                "<a href=\"https://example.org/sort/{id}?a&amp;b\"><code>0123456789</code></a>"
-            )
-        );
-        for other in ["v1.2", "build 17", "<b>", "../../etc"] {
-            assert!(!commit(other, Some(&pages)).contains("href"), "{other}");
+        assert_eq!(pages.of(id), Some(format!("https://example.org/sort/{id}?a&b")));
+        for other in ["v1.2", "build 17", "<b>", "../../etc", "012345"] {
+            assert_eq!(pages.of(other), None, "{other}");
         }
-        assert_eq!(commit("0123456", None), "<code>0123456</code>");
     }
 }

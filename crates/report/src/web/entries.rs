@@ -6,7 +6,7 @@ use becalm_model::history::full_name;
 use becalm_model::wire::{HistoryEntryDocument, WebEntriesDocument, WebEntryDocument};
 
 use super::frame::{
-    LONGEST_TEXT, Section, clipped_to, definitions, name, page, parts, table, unit,
+    LONGEST_TEXT, Section, clipped_to, commit_link, definitions, name, page, parts, table, unit,
 };
 use super::links::{At, Links, Site};
 use super::machine;
@@ -118,7 +118,7 @@ fn time(entry: &HistoryEntryDocument) -> f64 {
 fn commit(entry: &HistoryEntryDocument, links: &Links<'_>) -> String {
     let changes = if entry.dirty { " + changes" } else { "" };
     match &entry.commit {
-        Some(id) => links.commit(id) + changes,
+        Some(id) => commit_link(id, links) + changes,
         None => "unknown".to_owned(),
     }
 }

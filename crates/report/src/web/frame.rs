@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use becalm_model::Unit;
+use becalm_model::history::short_commit;
 use becalm_model::wire::WebPart;
 
 use super::links::{At, Links, SitePart};
@@ -166,6 +167,19 @@ pub(super) fn unit(text: &str) -> Unit {
 /// Writes a name for HTML, shortened if it is very long.
 pub(super) fn name(text: &str) -> String {
     escape::html(&clipped(text))
+}
+
+/// Writes the beginning of the id of a commit, with a link to its page where that is known.
+pub(super) fn commit_link(id: &str, links: &Links<'_>) -> String {
+    match links.commit(id) {
+        Some(to) => format!("<a href=\"{}\">{}</a>", escape::html(&to), commit_code(id)),
+        None => commit_code(id),
+    }
+}
+
+/// Writes the beginning of the id of a commit, where a link leads elsewhere.
+pub(super) fn commit_code(id: &str) -> String {
+    format!("<code>{}</code>", name(short_commit(id)))
 }
 
 /// Writes a table whose cells are HTML. The first cell of a row names it; on a narrow screen each cell has its title.

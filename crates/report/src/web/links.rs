@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::commit_pages::{CommitPages, commit};
+use super::commit_pages::CommitPages;
 
 /// Letters of a search or a branch in an address.
 const LONGEST: usize = 200;
@@ -145,9 +145,9 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// Writes a commit, with a link to its page where that is known.
-    pub(super) fn commit(&self, id: &str) -> String {
-        commit(id, self.site.commits.as_ref())
+    /// Returns the page of a commit at the host of the repository, if that is known.
+    pub(super) fn commit(&self, id: &str) -> Option<String> {
+        self.site.commits.as_ref()?.of(id)
     }
 
     pub(super) fn is_served(&self) -> bool {

@@ -7,7 +7,7 @@ use becalm_model::history::full_name;
 use becalm_model::wire::{WebPart, WebPointDocument, WebSeriesDocument};
 
 use super::change::of_series;
-use super::frame::{Section, inline_definitions, name, page, parts, table, unit};
+use super::frame::{Section, commit_link, inline_definitions, name, page, parts, table, unit};
 use super::links::{At, Links, Site};
 use super::machine;
 use super::picture;
@@ -144,7 +144,7 @@ fn values(
 ) -> String {
     let scale = scale.with_more_digits();
     let rows = points.iter().rev().map(|point| {
-        let commit = point.commit.as_deref().map_or("-".to_owned(), |id| links.commit(id));
+        let commit = point.commit.as_deref().map_or("-".to_owned(), |id| commit_link(id, links));
         vec![
             format!(
                 "<a href=\"{}\">{}</a>",

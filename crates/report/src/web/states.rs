@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use becalm_model::history::full_name;
 use becalm_model::wire::SeriesStateDocument;
 
-use super::frame::{name, unit};
+use super::frame::{commit_link, name, unit};
 use super::links::{At, Links};
 use crate::escape;
 use crate::quantity::{Scale, count, signed_percent};
@@ -32,7 +32,7 @@ fn state_line(state: &SeriesStateDocument, links: &Links<'_>, are_named: bool) -
     });
     let title = title.unwrap_or_default();
     let at = |commit: &Option<String>, index: usize| match commit {
-        Some(id) => links.commit(id),
+        Some(id) => commit_link(id, links),
         None => format!("value {}", index + 1),
     };
     let until = if state.current {

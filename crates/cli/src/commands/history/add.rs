@@ -406,11 +406,11 @@ fn say_known(known: &[Known], ui: &Ui) {
             ui.say(of_file[0].line());
             continue;
         };
-        let (name, n) = (&first.name, of_file.len());
+        let (name, results) = (&first.name, counted(of_file.len(), "result"));
         let ids = of_file.iter().map(|one| one.id);
         let (low, high) = (ids.clone().min().unwrap_or(first.id), ids.max().unwrap_or(last.id));
         ui.say(format!(
-            "{name}: {n} results are already in the history, as entries {low} to {high}; nothing was changed for them"
+            "{name}: {results} are already in the history, as entries {low} to {high}; nothing was changed for them"
         ));
     }
 }
