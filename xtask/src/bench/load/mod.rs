@@ -41,6 +41,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     repeat: u32,
 
+    /// How long becalm compares two servers at most, in seconds
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    max_time: u32,
+
     /// How often becalm itself is stopped for 200 ms in the middle of a load
     #[arg(long, value_name = "N", default_value_t = 5)]
     stops: u32,

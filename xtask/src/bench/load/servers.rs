@@ -11,9 +11,6 @@ use super::super::decide::trial::ask_becalm;
 use super::Args;
 use crate::install;
 
-/// The longest time of a comparison.
-const LONGEST: &str = "60s";
-
 /// Two servers that take turns.
 pub(super) struct Pair {
     /// What answers.
@@ -31,21 +28,21 @@ pub(super) const EQUAL: [Pair; 3] = [
         program: "becalm",
         name: "becalm's server and itself",
         servers: ["sh {folder}/becalm.sh {port} exponential:2ms"; 2],
-        load: "rate=2000,duration=1s,warmup=200ms",
+        load: "rate=4000,duration=500ms,warmup=100ms",
         metric: "response_p99",
     },
     Pair {
         program: "nginx",
         name: "nginx and itself",
         servers: ["sh {folder}/nginx.sh {port}"; 2],
-        load: "rate=2000,duration=1s,warmup=200ms",
+        load: "rate=4000,duration=500ms,warmup=100ms",
         metric: "response_p99",
     },
     Pair {
         program: "python3",
         name: "a threaded Python server and itself",
         servers: ["python3 {folder}/server.py {port}"; 2],
-        load: "rate=1000,duration=2s,warmup=500ms",
+        load: "rate=2500,duration=800ms,warmup=200ms",
         metric: "response_p99",
     },
 ];
@@ -111,6 +108,7 @@ pub(super) fn compare(becalm: &Path, args: &Args, pairs: &[Pair]) -> Result<Stri
     std::fs::write(folder.path().join("server.py"), PYTHON)?;
     std::fs::write(folder.path().join("nginx.sh"), NGINX)?;
     std::fs::write(folder.path().join("becalm.sh"), of_becalm(becalm))?;
+    let longest = format!("{}s", args.max_time);
     let titles =
         ["servers", "comparisons", "a difference claimed", "at 95 %", "not measured", "median s"];
     let mut table = Table::new(&titles);
@@ -127,7 +125,7 @@ pub(super) fn compare(becalm: &Path, args: &Args, pairs: &[Pair]) -> Result<Stri
             let arguments = [
                 &["--load", pair.load, "--metric", pair.metric][..],
                 &["--url", "http://127.0.0.1:{port}/"],
-                &["--max-time", LONGEST, "--seed", &seed],
+                &["--max-time", &longest, "--seed", &seed],
             ];
             let rule = format!("{}, {number}", pair.name);
             let answer = ask_becalm(Command::new(becalm), &programs, &arguments.concat(), rule);
