@@ -87,20 +87,21 @@ pub(crate) fn meaning(subject: &Subject, label: &str) -> String {
 pub(crate) fn description(subject: &Subject) -> String {
     let command = becalm_model::shell_line(&subject.command);
     let plain = subject.command.join(" ");
-    let is_again = |command: &str| is_the_same_again(&subject.name, command);
+    let again = |command: &str| mark_of_the_same_again(&subject.name, command);
     if subject.name == command || subject.name == plain {
         command
-    } else if command.is_empty() || is_again(&command) || is_again(&plain) {
+    } else if command.is_empty() {
         subject.name.clone()
+    } else if let Some(mark) = again(&command).or_else(|| again(&plain)) {
+        command + mark
     } else {
         format!("{}: {command}", subject.name)
     }
 }
 
-/// Says whether a name is a command with what tells it from the same one: `./a #2`, `./a (traced)`.
-fn is_the_same_again(name: &str, command: &str) -> bool {
-    let rest = name.strip_prefix(command);
-    rest.is_some_and(|rest| rest.starts_with(" #") || rest.starts_with(" ("))
+/// Returns what distinguishes a name from the same command: of `./a #2` and `./a (traced)` what follows `./a`.
+fn mark_of_the_same_again<'a>(name: &'a str, command: &str) -> Option<&'a str> {
+    name.strip_prefix(command).filter(|rest| rest.starts_with(" #") || rest.starts_with(" ("))
 }
 
 /// `A` to `Z`, then `AA`, `AB` and so on.
@@ -144,6 +145,8 @@ mod tests {
             assert_eq!(description(&subject), expected);
         };
         check("./a 'b c' #2", "./a 'b c' #2");
+        // As it was given, which a shell would read in another way.
+        check("./a b c #2", "./a 'b c' #2");
         check("./a 'b c' (traced)", "./a 'b c' (traced)");
         check("./a 'b c' too", "./a 'b c' too: ./a 'b c'");
         check("old", "old: ./a 'b c'");

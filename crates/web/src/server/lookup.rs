@@ -10,6 +10,7 @@ use becalm_series::{Store, StoreError};
 
 use super::answer::{Answer, Kind};
 use super::counters::Counted;
+use super::openapi::refuse_unknown;
 use super::routes::{Refused, Service};
 use super::target::{Form, Target};
 use super::wanted::{Wanted, Wished};
@@ -26,10 +27,14 @@ impl Service {
         wanted: &Wanted,
         site: &Site,
     ) -> Result<Answer, Refused> {
+        if form == Form::Json {
+            refuse_unknown("get", target.name(), &wanted.query)?;
+        }
         let page = wanted.page()?;
         let by = wanted.by()?;
         let state = wanted.state()?;
         let compared = wanted.compared()?;
+        let all = wanted.all()?;
         let wish = wanted.wish(form)?;
         // What is wrong with a request is found before the database is asked.
         history
@@ -48,7 +53,6 @@ impl Service {
                     }
                     Target::Benchmarks => {
                         let search = wanted.words("search").unwrap_or_default();
-                        let all = wanted.words("all").is_some();
                         let found = queries::benchmarks(history, store, &search, all, page)?;
                         shown(found, &wish, |document| web_benchmarks(document, site))
                     }

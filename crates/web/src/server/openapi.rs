@@ -1,6 +1,10 @@
 //! The interface for programs, as `OpenAPI` describes them: made of one table, which a test compares with the addresses.
 
+use becalm_report::web::WebMessage;
 use serde_json::{Map, Value, json};
+
+use super::upload::{DIRTY, ORIGIN, RECORD};
+use super::wanted::{ALL, BY, OF, SHOWN, STATES};
 
 /// One address of the interface.
 #[derive(Debug, Clone, Copy)]
@@ -11,16 +15,36 @@ pub(super) struct Operation {
     pub(super) method: &'static str,
     /// What it is for.
     summary: &'static str,
-    /// What the address takes behind `?`: name, kind and meaning.
-    takes: &'static [(&'static str, &'static str, &'static str)],
+    /// What the address takes behind `?`.
+    takes: &'static [Parameter],
     /// The schema of the answer, as `becalm schema` calls it.
     pub(super) answer: &'static str,
 }
 
-const PAGE: (&str, &str, &str) = ("page", "integer", "Part of the list, counted from 1");
-const SEARCH: (&str, &str, &str) =
-    ("search", "string", "Words that the name, metric, branch or machine contains");
-const BRANCH: (&str, &str, &str) = ("branch", "string", "The branch");
+/// A parameter behind `?`: its name, what it may be, and its meaning.
+type Parameter = (&'static str, Kind, &'static str);
+
+/// What a parameter may be.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Text,
+    /// Text that may be repeated.
+    Texts,
+    Number,
+    /// 1 or more.
+    Count,
+    OneOf(&'static [&'static str]),
+}
+
+const PAGE: Parameter = ("page", Kind::Count, "Part of the list, counted from 1");
+const SEARCH: Parameter =
+    ("search", Kind::Text, "Words that the name, metric, branch or machine contains");
+const BRANCH: Parameter = ("branch", Kind::Text, "The branch");
+const FIELDS: Parameter = (
+    "fields",
+    Kind::Text,
+    "Only these fields of the answer, with commas between them: part,changes.change.kind",
+);
 
 /// All addresses that answer with a document.
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -28,21 +52,31 @@ pub(super) const OPERATIONS: &[Operation] = &[
         path: "/api/changes",
         method: "get",
         summary: "Changes of level, the largest certain change first",
-        takes: &[("state", "string", "open, acknowledged, dismissed or all"), BRANCH, PAGE],
+        takes: &[
+            ("state", Kind::OneOf(&STATES), "What was decided about them; open by default"),
+            BRANCH,
+            PAGE,
+            FIELDS,
+        ],
         answer: "web-changes",
     },
     Operation {
         path: "/api/series/{id}",
         method: "get",
         summary: "A series with its points, levels and changes; the first part has the newest points",
-        takes: &[("by", "string", "order or time"), PAGE],
+        takes: &[("by", Kind::OneOf(&BY), "What the points are in order of"), PAGE, FIELDS],
         answer: "web-series",
     },
     Operation {
         path: "/api/benchmarks",
         method: "get",
         summary: "Series with their last values",
-        takes: &[SEARCH, ("all", "string", "yes: all metrics, not only the main ones"), PAGE],
+        takes: &[
+            SEARCH,
+            ("all", Kind::OneOf(&[ALL]), "All metrics, not only the main ones"),
+            PAGE,
+            FIELDS,
+        ],
         answer: "web-benchmarks",
     },
     Operation {
@@ -50,12 +84,13 @@ pub(super) const OPERATIONS: &[Operation] = &[
         method: "get",
         summary: "All benchmarks of two commits, branches or machines",
         takes: &[
-            ("of", "string", "commits, branches or machines"),
-            ("before", "string", "The first side; without sides, the newest two commits"),
-            ("after", "string", "The second side"),
-            ("show", "string", "all, different, undecided or same"),
+            ("of", Kind::OneOf(&OF), "What is compared; commits by default"),
+            ("before", Kind::Text, "The first side; without sides, the newest two commits"),
+            ("after", Kind::Text, "The second side"),
+            ("show", Kind::OneOf(&SHOWN), "Which verdicts are listed; all by default"),
             SEARCH,
             PAGE,
+            FIELDS,
         ],
         answer: "web-compare",
     },
@@ -63,21 +98,21 @@ pub(super) const OPERATIONS: &[Operation] = &[
         path: "/api/machines",
         method: "get",
         summary: "Machines with their facts and their noise over time",
-        takes: &[PAGE],
+        takes: &[PAGE, FIELDS],
         answer: "web-machines",
     },
     Operation {
         path: "/api/suites",
         method: "get",
-        summary: "How much of the time of the last entry each benchmark takes",
-        takes: &[BRANCH, ("machine", "string", "The fingerprint of the machine"), PAGE],
+        summary: "How much of the time of the last commit each benchmark takes",
+        takes: &[BRANCH, ("machine", Kind::Text, "The fingerprint of the machine"), PAGE, FIELDS],
         answer: "web-suites",
     },
     Operation {
         path: "/api/entries",
         method: "get",
         summary: "Entries, the newest first",
-        takes: &[PAGE],
+        takes: &[PAGE, FIELDS],
         answer: "web-entries",
     },
     Operation {
@@ -85,16 +120,20 @@ pub(super) const OPERATIONS: &[Operation] = &[
         method: "post",
         summary: "Adds the record that you send, if it is new; needs a token with the right to upload",
         takes: &[
-            ("commit", "string", "The commit"),
-            ("commit-time", "number", "When it was made, in seconds since 1970"),
-            ("commit-author", "string", "The name of its author"),
-            ("commit-title", "string", "The first line of its message"),
+            ("commit", Kind::Text, "The commit"),
+            ("commit-time", Kind::Number, "When it was made, in seconds since 1970"),
+            ("commit-author", Kind::Text, "The name of its author"),
+            ("commit-title", Kind::Text, "The first line of its message"),
             BRANCH,
-            ("dirty", "string", "yes: the working tree had changes that no commit has"),
-            ("tag", "string", "A tag; may be repeated"),
-            ("measured", "number", "When the measurement began, in seconds since 1970"),
-            ("origin", "string", "measurement, or history: one commit of a file of many"),
-            ("record", "string", "keep, or drop: keep only its values"),
+            (
+                "dirty",
+                Kind::OneOf(&DIRTY),
+                "Whether the working tree had changes that no commit has",
+            ),
+            ("tag", Kind::Texts, "A tag; may be repeated"),
+            ("measured", Kind::Number, "When the measurement began, in seconds since 1970"),
+            ("origin", Kind::OneOf(&ORIGIN), "A measurement, or one commit of a file of many"),
+            ("record", Kind::OneOf(&RECORD), "Whether to keep the record or only its values"),
         ],
         answer: "web-upload",
     },
@@ -102,7 +141,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         path: "/api/entry/{id}",
         method: "get",
         summary: "An entry with its values",
-        takes: &[PAGE],
+        takes: &[PAGE, FIELDS],
         answer: "web-entry",
     },
     Operation {
@@ -119,9 +158,30 @@ pub(super) const PROJECTS: Operation = Operation {
     path: "/api/projects",
     method: "get",
     summary: "The projects that you may read, and how each stands",
-    takes: &[],
+    takes: &[FIELDS],
     answer: "web-projects",
 };
+
+/// Refuses parameters that the address does not take. `name` is its first word after `api`.
+pub(super) fn refuse_unknown(
+    method: &str,
+    name: &str,
+    query: &[(String, String)],
+) -> Result<(), WebMessage> {
+    let is_of = |one: &&Operation| one.method == method && one.path.split('/').nth(2) == Some(name);
+    let Some(operation) = OPERATIONS.iter().chain([&PROJECTS]).find(is_of) else { return Ok(()) };
+    let known: Vec<&str> = operation.takes.iter().map(|(known, ..)| *known).collect();
+    match query.iter().find(|(name, _)| !known.contains(&name.as_str())) {
+        None => Ok(()),
+        Some((name, _)) if known.is_empty() => Err(WebMessage::BadRequest(format!(
+            "there is no parameter `{name}`: this address takes none"
+        ))),
+        Some((name, _)) => Err(WebMessage::BadRequest(format!(
+            "there is no parameter `{name}`: this address takes {}",
+            known.join(", ")
+        ))),
+    }
+}
 
 /// Which part of a server is described.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,10 +231,12 @@ fn operation(one: &Operation) -> Value {
         .takes
         .iter()
         .map(|(name, kind, meaning)| {
-            let schema = if *name == "tag" {
-                json!({"type": "array", "items": {"type": kind}})
-            } else {
-                json!({"type": kind})
+            let schema = match kind {
+                Kind::Text => json!({"type": "string"}),
+                Kind::Texts => json!({"type": "array", "items": {"type": "string"}}),
+                Kind::Number => json!({"type": "number"}),
+                Kind::Count => json!({"type": "integer", "minimum": 1}),
+                Kind::OneOf(words) => json!({"type": "string", "enum": words}),
             };
             json!({"name": name, "in": "query", "description": meaning, "schema": schema})
         })
@@ -184,11 +246,6 @@ fn operation(one: &Operation) -> Value {
             0,
             json!({"name": "id", "in": "path", "required": true, "schema": {"type": "integer"}}),
         );
-    }
-    if one.method == "get" && one.answer != "record" {
-        let meaning =
-            "Only these fields of the answer, with commas between them: part,changes.change.kind";
-        parameters.push(json!({"name": "fields", "in": "query", "description": meaning, "schema": {"type": "string"}}));
     }
     let answer = |description: &str| {
         let schema = json!({"$ref": format!("schema/{}", one.answer)});

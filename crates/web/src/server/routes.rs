@@ -25,7 +25,7 @@ use super::answer::{Answer, Kind, takes_gzip};
 use super::counters::Counters;
 use super::decide::Asked;
 use super::encrypted::Encryption;
-use super::openapi::{Described, openapi};
+use super::openapi::{Described, openapi, refuse_unknown};
 use super::projects::{Project, Projects, WAIT};
 use super::query::{pairs, plain, value};
 use super::target::{Form, Target, target};
@@ -373,6 +373,7 @@ impl Service {
                 Ok(Answer::see_other(asked.carry_out(&project.history)??))
             }
             (Target::Upload, Sent::Record(record)) => {
+                refuse_unknown("post", "entries", &wanted.query)?;
                 let upload = Upload::read(&wanted.query)?;
                 let document = upload.carry_out(&project.history, record.text)??;
                 let is_new = document.outcome != "known";

@@ -11,13 +11,21 @@ use super::access::Caller;
 use super::answer::{Answer, Kind};
 use super::counters::Counted;
 use super::lookup::shown;
-use super::openapi::{Described, openapi};
+use super::openapi::{Described, openapi, refuse_unknown};
 use super::projects::{Project, ProjectName, ask_each, callers};
 use super::query::pairs;
 use super::routes::{Service, message_on};
 use super::target::{Form, Target, top_target};
-use super::wanted::Wanted;
+use super::wanted::{Wanted, Wished};
 use crate::queries;
+
+/// Returns how the list of projects is wanted.
+fn wish_for_list(wanted: &Wanted, form: Form) -> Result<Wished, WebMessage> {
+    if form == Form::Json {
+        refuse_unknown("get", "projects", &wanted.query)?;
+    }
+    wanted.wish(form)
+}
 
 impl Service {
     /// Answers what is not of one project.
@@ -69,7 +77,7 @@ impl Service {
         let query = pairs(head.uri.query().unwrap_or_default());
         let wanted = Wanted { query, who: Caller::nobody(), base: String::new() };
         let answer = match target {
-            Target::Projects => match wanted.wish(form) {
+            Target::Projects => match wish_for_list(&wanted, form) {
                 Ok(wish) => {
                     let document = self.listed(&readable, unknown).await;
                     shown(Some(document), &wish, |document| web_projects(document, &site))

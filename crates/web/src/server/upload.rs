@@ -31,6 +31,11 @@ const TAGS: usize = 32;
 /// Bytes of a permit.
 const UNIT: usize = 1 << 10;
 
+/// Whether a record is of a working tree with changes, what it is, and whether it is kept: of each the usual word first.
+pub(super) const DIRTY: [&str; 2] = ["no", "yes"];
+pub(super) const ORIGIN: [&str; 2] = ["measurement", "history"];
+pub(super) const RECORD: [&str; 2] = ["keep", "drop"];
+
 /// What is said about a record beside it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Upload {
@@ -46,22 +51,7 @@ pub(super) struct Upload {
 impl Upload {
     /// Reads the part of the address after `?`.
     pub(super) fn read(query: &[(String, String)]) -> Result<Self, WebMessage> {
-        const NAMES: [&str; 10] = [
-            "commit",
-            "commit-time",
-            "commit-author",
-            "commit-title",
-            "branch",
-            "dirty",
-            "tag",
-            "measured",
-            "origin",
-            "record",
-        ];
         let bad = |what: String| WebMessage::BadRequest(what);
-        if let Some((name, _)) = query.iter().find(|(name, _)| !NAMES.contains(&name.as_str())) {
-            return Err(bad(format!("there is no parameter `{name}`")));
-        }
         let word = |name: &str| match value(query, name) {
             Some(text) if text.chars().count() > WORD || text.chars().any(char::is_control) => {
                 Err(bad(format!("`{name}` may have at most {WORD} characters, on one line")))
@@ -80,10 +70,8 @@ impl Upload {
             Some(_) => Err(bad(format!("`{name}` must be {} or {}", words[0], words[1]))),
         };
         let (commit, commit_time) = (word("commit")?, time("commit-time")?);
-        let of_commit = NAMES.iter().filter(|name| name.starts_with("commit-"));
-        let lonely =
-            of_commit.filter(|_| commit.is_none()).find(|name| value(query, name).is_some());
-        if let Some(name) = lonely {
+        let of_commit = query.iter().map(|(name, _)| name).find(|name| name.starts_with("commit-"));
+        if let Some(name) = of_commit.filter(|_| commit.is_none()) {
             return Err(bad(format!("`{name}` needs `commit`")));
         }
         let (author, title) = (word("commit-author")?, word("commit-title")?);
@@ -100,15 +88,11 @@ impl Upload {
         Ok(Self {
             commit: commit.map(|id| Commit { id, time: commit_time, author, title }),
             branch: word("branch")?,
-            dirty: one_of("dirty", ["no", "yes"])?,
+            dirty: one_of("dirty", DIRTY)?,
             tags,
             measured: time("measured")?,
-            origin: if one_of("origin", ["measurement", "history"])? {
-                Origin::History
-            } else {
-                Origin::Measurement
-            },
-            keeps_record: !one_of("record", ["keep", "drop"])?,
+            origin: if one_of("origin", ORIGIN)? { Origin::History } else { Origin::Measurement },
+            keeps_record: !one_of("record", RECORD)?,
         })
     }
 
@@ -265,7 +249,6 @@ mod tests {
         let long = format!("branch={}", "x".repeat(201));
         let many = "tag=a&".repeat(33);
         for query in [
-            "commti=abc",
             "commit-time=5",
             "commit=a&commit-time=x",
             "commit=a&commit-time=NaN",

@@ -8,6 +8,22 @@ use super::query::value;
 use super::target::Form;
 use crate::queries::{By, CompareOf};
 
+/// What the points of a series are in order of.
+pub(super) const BY: [&str; 2] = ["order", "time"];
+
+/// What is compared.
+pub(super) const OF: [&str; 3] =
+    [CompareOf::ALL[0].word(), CompareOf::ALL[1].word(), CompareOf::ALL[2].word()];
+
+/// Which verdicts of a comparison are listed.
+pub(super) const SHOWN: [&str; 4] = ["all", "different", "undecided", "same"];
+
+/// What asks for all metrics.
+pub(super) const ALL: &str = "yes";
+
+/// What was decided about the changes that are listed.
+pub(super) const STATES: [&str; 4] = ["open", "acknowledged", "dismissed", "all"];
+
 /// Letters of a search, a branch and the like.
 const WORDS: usize = 200;
 
@@ -38,11 +54,7 @@ impl Wanted {
     }
 
     pub(super) fn by(&self) -> Result<By, WebMessage> {
-        match value(&self.query, "by") {
-            None | Some("order") => Ok(By::Order),
-            Some("time") => Ok(By::Time),
-            Some(_) => Err(WebMessage::BadRequest("`by` must be order or time".to_owned())),
-        }
+        Ok(if self.one_of("by", &BY)? == 0 { By::Order } else { By::Time })
     }
 
     pub(super) fn wish(&self, form: Form) -> Result<Wished, WebMessage> {
@@ -55,27 +67,30 @@ impl Wanted {
 
     /// Returns what is compared, and which verdicts are listed.
     pub(super) fn compared(&self) -> Result<(CompareOf, &'static str), WebMessage> {
-        const SHOWN: [&str; 4] = ["all", "different", "undecided", "same"];
-        let bad = |what: &str| WebMessage::BadRequest(what.to_owned());
-        let of = match value(&self.query, "of") {
-            None => CompareOf::Commits,
-            Some(given) => CompareOf::ALL
-                .into_iter()
-                .find(|of| of.word() == given)
-                .ok_or_else(|| bad("`of` must be commits, branches or machines"))?,
-        };
-        let given = value(&self.query, "show").unwrap_or("all");
-        let show = SHOWN.into_iter().find(|show| *show == given);
-        Ok((of, show.ok_or_else(|| bad("`show` must be all, different, undecided or same"))?))
+        Ok((CompareOf::ALL[self.one_of("of", &OF)?], SHOWN[self.one_of("show", &SHOWN)?]))
     }
 
     pub(super) fn state(&self) -> Result<&'static str, WebMessage> {
-        const STATES: [&str; 4] = ["open", "acknowledged", "dismissed", "all"];
-        let given = value(&self.query, "state").unwrap_or("open");
-        STATES.into_iter().find(|state| *state == given).ok_or_else(|| {
-            WebMessage::BadRequest(
-                "`state` must be open, acknowledged, dismissed or all".to_owned(),
-            )
+        Ok(STATES[self.one_of("state", &STATES)?])
+    }
+
+    /// Says whether all metrics are wanted, and not only the main ones.
+    pub(super) fn all(&self) -> Result<bool, WebMessage> {
+        self.one_of("all", &[ALL])?;
+        Ok(value(&self.query, "all").is_some())
+    }
+
+    /// Returns which of some words is given: the first, if none is.
+    fn one_of(&self, name: &str, words: &[&str]) -> Result<usize, WebMessage> {
+        let Some(given) = value(&self.query, name) else { return Ok(0) };
+        words.iter().position(|word| *word == given).ok_or_else(|| {
+            let known = match words {
+                [others @ .., last] if !others.is_empty() => {
+                    format!("{} or {last}", others.join(", "))
+                }
+                _ => words.concat(),
+            };
+            WebMessage::BadRequest(format!("`{name}` must be {known}"))
         })
     }
 }

@@ -358,6 +358,34 @@ fn the_description_of_the_interface_is_what_the_server_answers() {
 }
 
 #[test]
+fn the_interface_takes_the_parameters_and_words_that_are_described_and_no_others() {
+    let bench = Bench::with_a_change();
+    let server = bench.serve();
+    let status = |address: &str| get(&server, address).status;
+    let described: Value = serde_json::from_str(&get(&server, "/api/openapi.json").body).unwrap();
+    let mut words = 0;
+    for (path, operations) in described["paths"].as_object().unwrap() {
+        let path = path.replace("{id}", "1");
+        assert_eq!(status(&format!("{path}?pgae=1")), 400, "{path}");
+        for parameter in operations["get"]["parameters"].as_array().unwrap() {
+            let name = parameter["name"].as_str().unwrap();
+            let Some(known) = parameter["schema"]["enum"].as_array() else { continue };
+            for word in known {
+                let address = format!("{path}?{name}={}", word.as_str().unwrap());
+                assert_eq!(status(&address), 200, "{address}");
+                words += 1;
+            }
+            assert_eq!(status(&format!("{path}?{name}=other")), 400, "{path}, {name}");
+        }
+    }
+    assert!(words > 10, "{words}");
+    // What mail and feeds add to links of pages does no harm.
+    assert_eq!(status("/?utm_source=mail"), 200);
+    let said = get(&server, "/api/machines?branch=main").body;
+    assert!(said.contains("no parameter `branch`: this address takes page, fields"), "{said}");
+}
+
+#[test]
 fn entries_of_lost_commits_and_changed_trees_do_not_count_and_are_said() {
     let bench = Bench::empty();
     let mut store = bench.store();

@@ -51,7 +51,7 @@ impl Of {
     pub(crate) const ALL: [Self; 3] = [Self::Commits, Self::Branches, Self::Machines];
 
     /// Returns what the address has for it.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Commits => "commits",
             Self::Branches => "branches",
