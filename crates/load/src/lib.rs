@@ -5,7 +5,7 @@
 //! the last byte of its answer was read. Response is last - due, service is last - written, and lag is written - due.
 //! The lag is the generator's, or that of too few connections; so it can be seen who is at fault ([`judge`]).
 //!
-//! It may use `kernel`, `model` and `stats`. The pure core comes first: [`Schedule`] says when requests are due,
+//! It may use `kernel`, `model`, `stats` and `tls`. The pure core comes first: [`Schedule`] says when requests are due,
 //! [`Pool`] which connection gets one, [`Tally`] counts what became of them. `engine/` does the same with real
 //! connections, and `serve/` is a server whose service times are known.
 
@@ -31,7 +31,7 @@ pub use document::{About, document};
 pub use engine::{
     Bodies, Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests,
     Target, TargetError, Template, TlsError, Trusted, Unanswered, Wanted, Way, ask,
-    basic_authorization, bearer_authorization, load, load_while,
+    basic_authorization, bearer_authorization, load, load_while, threads_here,
 };
 pub use fidelity::{Observed, judge};
 pub use find::{

@@ -38,10 +38,15 @@ pub(crate) fn parts(loaded: &Loaded) -> Vec<LoadPart> {
 /// Returns a quantile as the value of a run, in seconds. A request without the expected answer counts as one that took
 /// the time limit: a server that fails more never looks faster.
 pub fn value_of_run(loaded: &Loaded, time: LoadTime, q: f64, time_limit: f64) -> Option<f64> {
-    let measure = match time {
-        LoadTime::Response => &loaded.total.response,
-        LoadTime::Service => &loaded.total.service,
+    let total = &loaded.total;
+    let mut measure = match time {
+        LoadTime::Response => total.response.clone(),
+        LoadTime::Service => total.service.clone(),
     };
+    // What failed before its first byte was written has no service time, and counts all the same.
+    for _ in measure.len()..total.counts.scheduled {
+        measure.censor(0);
+    }
     if measure.is_empty() {
         return None;
     }
@@ -95,6 +100,18 @@ mod tests {
         check(&loaded(98, 2), 0.99, 5.0);
         check(&loaded(98, 2), 0.5, 0.01);
         assert_eq!(value_of_run(&loaded(0, 0), LoadTime::Service, 0.5, 5.0), None);
+    }
+
+    #[test]
+    fn what_was_never_written_counts_in_the_service_time_too() {
+        let mut loaded = loaded(90, 0);
+        for _ in 0..10 {
+            let kind = FailureKind::Refused;
+            let fate = Fate::Failed { kind, status: None, words: None, written: None, end: MS };
+            loaded.total.count(Done { due: 0, taken: 0, starved: false, fate });
+        }
+        let value = |q| value_of_run(&loaded, LoadTime::Service, q, 5.0).unwrap();
+        assert!((value(0.99) - 5.0).abs() < 0.01 && (value(0.5) - 0.01).abs() < 1e-4);
     }
 
     #[test]

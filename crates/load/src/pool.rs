@@ -131,7 +131,8 @@ impl Pool {
         if let Some(place) = self.free.pop() {
             return Arrived::Sent(place, taken);
         }
-        self.waiting.push_front(taken);
+        let starved = taken.starved || self.is_exhausted();
+        self.waiting.push_front(Taken { starved, ..taken });
         Arrived::Waits
     }
 

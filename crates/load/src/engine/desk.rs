@@ -225,11 +225,10 @@ impl Desk {
     /// A connection is gone.
     pub(super) fn closed(&self, number: usize) {
         self.pool.borrow_mut().closed(number);
+        // They are empty: a place takes what it was given even if its connection has ended meanwhile.
         for place in self.places_of(number) {
-            // A place that was given a request after it had ended has nobody who takes it.
-            let mailbox = self.mailboxes.borrow_mut().get_mut(place).and_then(Option::take);
-            if let Some(taken) = mailbox.and_then(|mailbox| mailbox.untaken()) {
-                self.put_back(taken);
+            if let Some(mailbox) = self.mailboxes.borrow_mut().get_mut(place) {
+                *mailbox = None;
             }
         }
         self.unused.borrow_mut().push(number);

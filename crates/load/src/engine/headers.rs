@@ -23,6 +23,9 @@ pub(super) fn state_length(method: &Method, body: &Bytes, headers: &mut HeaderMa
     let has_one = [Method::POST, Method::PUT, Method::PATCH].contains(method);
     if has_one || !body.is_empty() {
         headers.insert(CONTENT_LENGTH, body.len().into());
+    } else {
+        // That of a body before values were filled in.
+        headers.remove(CONTENT_LENGTH);
     }
 }
 

@@ -29,11 +29,6 @@ impl Mailbox {
         }
     }
 
-    /// Takes back a request that nobody has taken.
-    pub(crate) fn untaken(&self) -> Option<Taken> {
-        self.next.take()
-    }
-
     /// Takes the request that was given.
     pub(crate) fn poll_next(&self, cx: &Context<'_>) -> Poll<Taken> {
         if let Some(taken) = self.next.take() {

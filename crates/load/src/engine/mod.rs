@@ -98,6 +98,12 @@ pub struct Pause {
     pub length: Duration,
 }
 
+/// Returns how many threads send where nobody says: of the CPUs of the generator one keeps the time, and half are enough.
+pub fn threads_here() -> u64 {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    (cpus as u64 / 2).clamp(1, 4)
+}
+
 impl Plan {
     /// Returns how many threads send.
     fn senders(&self) -> usize {
@@ -276,7 +282,12 @@ fn load_kept_by(
             let (plan, tells, is_stopped) = (Arc::clone(&plan), tells.clone(), &is_stopped);
             let named = std::thread::Builder::new().name(format!("sender {}", number + 1));
             shards.push(named.spawn_scoped(scope, move || {
-                shard::send(plan, clock, number, telling, source, tells, is_stopped)
+                let sent = shard::send(plan, clock, number, telling, source, tells, is_stopped);
+                // Without this one the load is worth nothing, so the pacer and the others need not go on.
+                if sent.is_err() {
+                    is_stopped.store(true, Ordering::Relaxed);
+                }
+                sent
             })?);
         }
         drop(tells);
@@ -309,8 +320,8 @@ fn load_kept_by(
         (None, first) => first.and_then(|sent| sent.gaps).unwrap_or_default(),
     };
     let pacer = paced.map(|paced| paced.used);
+    let elapsed = Duration::from_nanos(sent.iter().map(|sent| sent.end).max().unwrap_or(0));
     let senders = sent.into_iter().map(|sent| sent.used).collect();
-    let elapsed = Duration::from_nanos(clock.now());
     let mut collector = collector.into_inner().expect("counting does not panic");
     let mix = kinds.into_iter().zip(collector.kinds()).collect();
     let (mut total, seconds) = collector.finish();

@@ -52,6 +52,8 @@ pub(super) struct Sent {
     pub(super) used: ThreadUse,
     /// The gaps between requests, if it kept the time itself.
     pub(super) gaps: Option<Gaps>,
+    /// When nothing was under way any more, on the clock of the load.
+    pub(super) end: u64,
 }
 
 /// The work of a thread: it sends what is due, and returns when nothing more comes and nothing is under way.
@@ -96,8 +98,10 @@ pub(super) fn send(
         drain(&desk, is_stopped).await;
         std::io::Result::Ok(())
     })?;
+    // To close the connections is no part of the load.
+    let end = clock.now();
     teller.tell_all();
-    Ok(Sent { used: watch.stop(), gaps: desk.gaps() })
+    Ok(Sent { used: watch.stop(), gaps: desk.gaps(), end })
 }
 
 /// Does nothing with this thread for a time, although it has work.
@@ -160,8 +164,9 @@ async fn open_as_wanted(desk: Rc<Desk>, before: usize) {
     }
 }
 
-/// Waits until nothing is under way. What waits for a connection longer than the time limit is never sent; when the load
-/// has been stopped, everything is given up after a moment.
+/// Waits until nothing is under way. What still waits for a connection when the time limit is over is never sent; what got
+/// one just before has its own time limit from there, so this takes twice the limit at most. When the load has been
+/// stopped, everything is given up after a moment.
 async fn drain(desk: &Desk, is_stopped: &AtomicBool) {
     let began = tokio::time::Instant::now();
     while !desk.is_done() {

@@ -284,6 +284,23 @@ mod tests {
     }
 
     #[test]
+    fn a_body_that_is_filled_in_with_nothing_has_no_length() {
+        let values = Values::of_csv("id,note\n1,\n2,x\n").unwrap();
+        let target = Target::new("http://127.0.0.1:81/", Way::default()).unwrap();
+        let wanted = Wanted {
+            method: "DELETE".to_owned(),
+            body: b"{note}".as_slice().into(),
+            ..Wanted::default()
+        };
+        let template = Template::with_values(&target, wanted, &values).unwrap();
+        let length = |number| {
+            let request = template.request(&target, &values, number);
+            request.headers().get(CONTENT_LENGTH).cloned()
+        };
+        assert_eq!((length(0), length(1)), (None, Some("1".parse().unwrap())));
+    }
+
+    #[test]
     fn a_secret_is_in_no_error_and_in_no_debug_output() {
         let of = |value: &str| Wanted {
             headers: vec![("Authorization".to_owned(), value.to_owned())],

@@ -70,14 +70,15 @@ pub fn capacity(plan: &Plan, interrupt: &Interrupt) -> Result<Option<Capacity>, 
             streams: 1,
             ..plan.clone()
         };
-        let mut rate = 0.0;
+        let (mut rate, mut is_over) = (0.0, false);
         load_in_slices(plan, LOOK, interrupt, &mut |live| {
             let elapsed = live.elapsed.as_secs_f64();
             let answered = live.total.counts.answered;
-            let is_over = elapsed >= TRIED || live.total.counts.scheduled >= REQUESTS as u64;
-            if live.elapsed > Duration::ZERO {
+            // To give up what waits takes time too, in which nothing is sent.
+            if !is_over && live.elapsed > Duration::ZERO {
                 rate = answered as f64 / elapsed;
             }
+            is_over = is_over || elapsed >= TRIED || live.total.counts.scheduled >= REQUESTS as u64;
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if interrupt.signal().is_some() {

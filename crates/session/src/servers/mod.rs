@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use becalm_load::{
     Bodies, Contents, Plan, Protocol, RequestError, Requests, Schedule, Target, TargetError,
-    Trusted, Way, ask, load_while, run_load, value_of_run,
+    Trusted, Way, ask, load_while, run_load, threads_here, value_of_run,
 };
 use becalm_model::load::{
     self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, THROUGHPUT,
@@ -203,19 +203,10 @@ impl Generator {
             connections: becalm_model::place(scenario.connections as f64),
             streams: becalm_model::place(scenario.streams as f64),
             new_connections: scenario.new_connections,
-            threads: match scenario.threads {
-                Some(threads) => becalm_model::place(threads as f64),
-                None => threads_here(),
-            },
+            threads: becalm_model::place(scenario.threads.unwrap_or_else(threads_here) as f64),
             pause: None,
         })
     }
-}
-
-/// Returns how many threads send: of the CPUs of the generator one keeps the time, and half are enough.
-fn threads_here() -> usize {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    (cpus / 2).clamp(1, 4)
 }
 
 /// Turns the answer to "does it go on?" into what a load takes.

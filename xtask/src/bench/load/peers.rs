@@ -66,8 +66,8 @@ pub(super) const GENERATORS: [Generator; 8] = [
         http2: None,
         read: |text| Said {
             rate: after(text, "Requests/sec:"),
-            p50: after_time(text, "50%"),
-            p99: after_time(text, "99%"),
+            p50: after_time(text, " 50%"),
+            p99: after_time(text, " 99%"),
             ..Said::default()
         },
     },

@@ -8,6 +8,7 @@ use becalm_model::load::{Archetype, ArchetypeTerms};
 use super::not_loaded;
 use super::wanted::Asked;
 use crate::error::CommandError;
+use crate::exit::Exit;
 use crate::measuring::interrupt;
 
 /// For how long requests are due where nothing else is said.
@@ -59,6 +60,10 @@ pub(super) fn settle(
     let plan = asked.plan(target.clone(), Schedule::of_times(Vec::new()), 1.0, seed)?;
     let found = capacity(&plan, interrupt).map_err(not_loaded)?;
     let Some(Capacity { rate, connections, sent }) = found else {
+        if let Some(signal) = interrupt.signal() {
+            let stopped = CommandError::measure("a signal came before the capacity was known");
+            return Err(CommandError { exit: Exit::Signal(signal), ..stopped });
+        }
         return Err(CommandError::measure(
             "the server gave no expected answer, so its capacity is unknown",
         )

@@ -110,12 +110,6 @@ pub(super) fn seed_of_now() -> u64 {
     u64::from(now.subsec_nanos()) % 100_000
 }
 
-/// Returns how many threads send on the CPUs that this process may use: one of them keeps the time.
-pub(super) fn threads_here() -> u32 {
-    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-    u32::try_from(cpus / 2).unwrap_or(1).clamp(1, 4)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use becalm_load::{Contents, Plan, Requests, Schedule, Target};
+use becalm_load::{Contents, Plan, Requests, Schedule, Target, threads_here};
 use becalm_model::load::{Arrivals, LoadRequest, LoadTerms, RequestTerms, Scenario};
 use becalm_session::suite::load_of_this_folder;
 
-use super::asked::threads_here;
 use super::connections::protocol;
 use super::{Args, ArrivalsFlag, no_target};
 use crate::error::CommandError;
@@ -72,7 +71,7 @@ impl Asked {
 
     /// Chooses how many threads send where nobody has, now that it is known on which CPUs they are.
     pub(super) fn settle_threads(&mut self) {
-        let threads = self.scenario.threads.unwrap_or_else(|| threads_here().into());
+        let threads = self.scenario.threads.unwrap_or_else(threads_here);
         // More than connections would have nothing to do.
         self.scenario.threads = Some(threads.min(self.scenario.connections));
     }
