@@ -144,7 +144,7 @@ fn pages(
         }
     }
     for page in 1.. {
-        let Some(document) = queries::suites(history, store, None, page)? else { break };
+        let Some(document) = queries::suites(history, store, [None; 2], page)? else { break };
         if !put(&suites_file(page), &web_suites(&document, site)) {
             return Ok(());
         }

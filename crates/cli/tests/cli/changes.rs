@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use becalm_testkit::TestEnv;
 use serde_json::Value;
 
-use crate::support::{env, json};
+use crate::support::{env, git, has_git, json};
 
 /// Noise of about 1 %, the same every time.
 fn noise(i: usize) -> f64 {
@@ -194,6 +194,39 @@ fn records_beside_a_change_stay_also_where_nobody_has_looked_for_it() {
     for (entry, code) in [("59", 4), ("60", 0), ("61", 0), ("62", 4)] {
         let _ = env.run(["history", "show", entry, "--json"]).exits_with(code);
     }
+}
+
+#[test]
+fn what_is_kept_and_acknowledged_are_the_changes_that_are_shown() {
+    let env = env();
+    if !has_git("what_is_kept_and_acknowledged_are_the_changes_that_are_shown") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "main"]);
+    let mut table = "time,commit,latency\n".to_owned();
+    for i in 0..25 {
+        git(&env, &["commit", "-q", "--allow-empty", "-m", &i.to_string()]);
+        let id = git(&env, &["rev-parse", "HEAD"]);
+        let value = noise(i) / 10.0 + if i < 12 { 100.0 } else { 120.0 };
+        let _ = writeln!(table, "1700000000,{id},{value}");
+        // The first on the new level is lost.
+        if i == 12 {
+            git(&env, &["reset", "-q", "--hard", "HEAD~1"]);
+        }
+    }
+    env.write("a.csv", table);
+    let _ = env.run(["history", "add", "a.csv"]).exits_with(0);
+    let shown = |field: &str| changes(&env, &[])["changes"][0]["history"][field].clone();
+    let id = shown("id");
+    assert!(id.as_str().unwrap().ends_with("@14"), "{id}");
+    let _ = env.run(["history", "prune", "--keep-documents", "2"]).exits_with(0);
+    for (entry, code) in [("11", 4), ("12", 0), ("13", 4), ("14", 0), ("15", 4)] {
+        let _ = env.run(["history", "show", entry, "--json"]).exits_with(code);
+    }
+    assert_eq!(shown("id"), id);
+    let known = ["changes", "acknowledge", "--all", "--reason", "known", "--by", "ada"];
+    let _ = env.run(known).exits_with(0);
+    assert_eq!((shown("id"), shown("review")), (id, "acknowledged".into()));
 }
 
 #[test]

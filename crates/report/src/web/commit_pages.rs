@@ -71,6 +71,11 @@ impl CommitPages {
         })
     }
 
+    /// Says whether the name of a project belongs into the address.
+    pub fn needs_project(&self) -> bool {
+        self.0.contains(PROJECT)
+    }
+
     /// Returns those of one of several projects.
     #[must_use]
     pub fn of_project(&self, project: &str) -> Self {

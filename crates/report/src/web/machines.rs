@@ -52,7 +52,9 @@ fn machine_section(one: &WebMachineDocument, links: &Links<'_>) -> String {
         let called =
             if branch.branch.is_empty() { "unknown".to_owned() } else { name(&branch.branch) };
         let suite = Some((branch.branch.as_str(), one.fingerprint.as_str()));
-        let called = if links.is_served() {
+        let when =
+            |time: f64| if branch.entries == 0 { "none counts".to_owned() } else { date(time) };
+        let called = if links.is_served() && branch.entries > 0 {
             format!("<a href=\"{}\">{called}</a>", links.to(At::Suites { suite, page: 1 }))
         } else {
             called
@@ -61,8 +63,8 @@ fn machine_section(one: &WebMachineDocument, links: &Links<'_>) -> String {
             called,
             branch.entries.to_string(),
             branch.series.to_string(),
-            date(branch.first),
-            date(branch.last),
+            when(branch.first),
+            when(branch.last),
         ]
     });
     out.push_str(&table(&titles, rows));

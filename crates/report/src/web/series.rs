@@ -24,11 +24,13 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
     let one = &document.series;
     let full = full_name(&one.benchmark, &one.parameters);
     let title = format!("{full}, {}", one.metric);
-    let scale = Scale::of(&unit(&one.unit), document.points.iter().map(|point| point.value), true);
+    let known = if document.points.is_empty() { &document.uncounted } else { &document.points };
+    let scale = Scale::of(&unit(&one.unit), known.iter().map(|point| point.value), true);
     let mut out = format!("<h1>{}</h1>\n", name(&title));
     out.push_str(&inline_definitions(facts(document, &scale)));
     if document.points.is_empty() {
-        out.push_str("<p>It has no values.</p>\n");
+        out.push_str("<p>It has no values that count.</p>\n");
+        out.push_str(&uncounted(document, &scale, &links));
         return page(&links, Section::None, &title, &out);
     }
     if let Some(overview) = picture::overview(document).filter(|_| !document.overview.is_empty()) {
@@ -75,21 +77,21 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
         &scale,
         &links,
     ));
-    if !document.uncounted.is_empty() {
-        out.push_str(
-            "<h2>Not counted</h2>\n<p>Values of commits that are not on the branch, or of a working tree with changes \
-             that no commit has.</p>\n",
-        );
-        let shown = counted(document.uncounted.len(), "value");
-        out.push_str(&values(
-            &document.uncounted,
-            &shown,
-            |_| "not counted".to_owned(),
-            &scale,
-            &links,
-        ));
-    }
+    out.push_str(&uncounted(document, &scale, &links));
     page(&links, Section::None, &title, &out)
+}
+
+/// Writes the values that do not count, if there are any.
+fn uncounted(document: &WebSeriesDocument, scale: &Scale, links: &Links<'_>) -> String {
+    if document.uncounted.is_empty() {
+        return String::new();
+    }
+    let shown = counted(document.uncounted.len(), "value");
+    let table = values(&document.uncounted, &shown, |_| "not counted".to_owned(), scale, links);
+    format!(
+        "<h2>Not counted</h2>\n<p>Values of commits that are not on the branch, or of a working tree with changes \
+         that no commit has.</p>\n{table}"
+    )
 }
 
 fn facts<'a>(document: &WebSeriesDocument, scale: &Scale) -> Vec<(&'a str, String)> {

@@ -72,7 +72,26 @@ pub(crate) fn feed(
         found.changes.iter().map(Arc::as_ref).filter(is_news).cloned().collect();
     changes.sort_by(|a, b| b.seen.total_cmp(&a.seen));
     changes.truncate(IN_FEED);
+    name_commits(store, &mut changes)?;
     Ok(changes)
+}
+
+/// Adds to changes what the first commit of the new level did, and who wrote it.
+fn name_commits(store: &mut Store, changes: &mut [WebChangeDocument]) -> Result<(), StoreError> {
+    let first = |change: &WebChangeDocument| {
+        change.change.history.as_ref().map(|place| EntryId(place.entry))
+    };
+    let filter =
+        EntryFilter { ids: changes.iter().filter_map(first).collect(), ..EntryFilter::default() };
+    let entries = if filter.ids.is_empty() { Vec::new() } else { store.entries(&filter)? };
+    for entry in entries {
+        let Some(commit) = entry.commit else { continue };
+        for change in changes.iter_mut().filter(|change| first(change) == Some(entry.id)) {
+            change.author.clone_from(&commit.author);
+            change.title.clone_from(&commit.title);
+        }
+    }
+    Ok(())
 }
 
 fn put(change: &mut WebChangeDocument, measured: Option<Measured>) {
@@ -96,19 +115,7 @@ pub(super) fn complete(
             None => wanted.entry(place.entry).or_default().push(index),
         }
     }
-    let first = |change: &WebChangeDocument| {
-        change.change.history.as_ref().map(|place| EntryId(place.entry))
-    };
-    let filter =
-        EntryFilter { ids: changes.iter().filter_map(first).collect(), ..EntryFilter::default() };
-    let entries = if filter.ids.is_empty() { Vec::new() } else { store.entries(&filter)? };
-    for entry in entries {
-        let Some(commit) = entry.commit else { continue };
-        for change in changes.iter_mut().filter(|change| first(change) == Some(entry.id)) {
-            change.author.clone_from(&commit.author);
-            change.title.clone_from(&commit.title);
-        }
-    }
+    name_commits(store, changes)?;
     for (entry, indices) in wanted {
         let document = store.document(EntryId(entry))?;
         let record = document.and_then(|text| read_document(&text).ok());

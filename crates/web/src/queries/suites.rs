@@ -37,17 +37,27 @@ impl Timed {
 }
 
 /// Returns a page of the benchmarks of a branch on a machine, those first that take longest: of those that measured last,
-/// if none is named. `None` if there is no such page.
+/// as far as none is named. `None` if there is no such page.
 pub(crate) fn suites(
     history: &History,
     store: &mut Store,
-    wanted: Option<(&str, &str)>,
+    wanted: [Option<&str>; 2],
     page: usize,
 ) -> Result<Option<WebSuitesDocument>, StoreError> {
     let found = Findings::of(history, store)?;
+    let [of_branch, of_machine] = wanted;
+    let is_wanted = |branch: &str, machine: &str| {
+        of_branch.is_none_or(|wanted| wanted == branch)
+            && of_machine.is_none_or(|wanted| wanted == machine)
+    };
+    let is_one = of_branch.is_some() && of_machine.is_some();
     let of_group = found.groups.iter().zip(&found.outlines).enumerate();
     let mut all: Vec<(WebSuiteDocument, usize)> = of_group
-        .filter(|(_, (_, outline))| outline.timed > 0)
+        .filter(|(_, (group, outline))| {
+            // One that is named is shown, also if it has no times.
+            let is_named = is_one && is_wanted(&group.branch, &group.fingerprint);
+            outline.timed > 0 || (is_named && outline.last_entry.is_some())
+        })
         .map(|(place, (group, outline))| {
             let suite = WebSuiteDocument {
                 branch: group.branch.clone(),
@@ -62,11 +72,8 @@ pub(crate) fn suites(
         })
         .collect();
     all.sort_by(|(a, _), (b, _)| b.time.total_cmp(&a.time).then(b.seconds.total_cmp(&a.seconds)));
-    let is_wanted = |suite: &WebSuiteDocument| {
-        wanted.is_none_or(|wanted| (suite.branch.as_str(), suite.fingerprint.as_str()) == wanted)
-    };
-    let chosen = all.iter().find(|(suite, _)| is_wanted(suite));
-    if chosen.is_none() && wanted.is_some() {
+    let chosen = all.iter().find(|(suite, _)| is_wanted(&suite.branch, &suite.fingerprint));
+    if chosen.is_none() && wanted.iter().any(Option::is_some) {
         return Ok(None);
     }
     let mut timed: Vec<Timed> = Vec::new();

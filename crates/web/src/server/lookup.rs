@@ -83,10 +83,8 @@ impl Service {
                         })
                     }
                     Target::Suites => {
-                        let named = wanted.words("branch").zip(wanted.words("machine"));
-                        let named = named
-                            .as_ref()
-                            .map(|(branch, machine)| (branch.as_str(), machine.as_str()));
+                        let named = ["branch", "machine"].map(|name| wanted.words(name));
+                        let named = named.each_ref().map(Option::as_deref);
                         shown(queries::suites(history, store, named, page)?, &wish, |document| {
                             web_suites(document, site)
                         })

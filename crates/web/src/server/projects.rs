@@ -88,9 +88,9 @@ pub(super) struct Project {
     /// One reads the tokens at a time, also where the database does not answer.
     reading: Arc<Semaphore>,
     pub(super) turns: Arc<Semaphore>,
-    /// Records are read and added one at a time: the history has one writer, and what a record needs while it is read is
-    /// several times its length.
-    pub(super) adding: Arc<Semaphore>,
+    /// Records are read one at a time, to be shown or to be added: each needs several times its length meanwhile, and the
+    /// history has one writer.
+    pub(super) records: Arc<Semaphore>,
 }
 
 /// What is known of the tokens of a history.
@@ -168,7 +168,7 @@ impl Project {
             tokens: tokio::sync::Mutex::default(),
             reading: Arc::new(Semaphore::new(1)),
             turns: Arc::new(Semaphore::new(QUERIES)),
-            adding: Arc::new(Semaphore::new(1)),
+            records: Arc::new(Semaphore::new(1)),
         }
     }
 

@@ -16,7 +16,6 @@ use http::request::Parts;
 use http::{HeaderMap, Request, Response, StatusCode, Version};
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Body as _, Incoming};
-use tokio::sync::{AcquireError, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -47,8 +46,6 @@ pub(super) struct Service {
     form_token: Option<FormToken>,
     pub(super) counters: Counters,
     arrivals: Arrivals,
-    /// Records are read one at a time, whether to be shown or to be added: each takes several times its length.
-    records: Arc<Semaphore>,
     pub(super) limits: Limits,
     pub(super) encryption: Option<Encryption>,
     pub(super) schema: fn(&str) -> Option<String>,
@@ -109,7 +106,6 @@ impl Service {
             form_token,
             counters: Counters::default(),
             arrivals: Arrivals::new(limits.record, limits.arrival),
-            records: Arc::new(Semaphore::new(1)),
             limits,
             encryption,
             schema,
@@ -227,6 +223,10 @@ impl Service {
         let sent = match target {
             Target::Decision(_) => self.form(&head.headers, body).await.map(Sent::Form),
             Target::Upload if self.form_token.is_none() => Err(WebMessage::WrongMethod),
+            // A browser sends the token that it remembers with the forms of any site.
+            Target::Upload if !is_same_origin(&head.headers) => {
+                Err(WebMessage::BadRequest("a page of another site cannot send records".to_owned()))
+            }
             Target::Upload => self.arrivals.take(body).await.map(Sent::Record),
             _ => Ok(Sent::Nothing),
         };
@@ -239,16 +239,9 @@ impl Service {
         let base = named.map_or(base.clone(), |name| format!("{base}{name}/"));
         let wanted = Wanted { query: pairs(head.uri.query().unwrap_or_default()), who, base };
         // Those who wait for a record have no turn meanwhile, so that all other pages go on.
-        let turns = if target == Target::Upload { &project.adding } else { &project.turns };
         let is_record = matches!(target, Target::Upload | Target::Record(_));
-        let alone = is_record.then(|| Arc::clone(&self.records));
-        let turn = timeout(PATIENCE, async {
-            let alone = match alone {
-                Some(records) => Some(records.acquire_owned().await?),
-                None => None,
-            };
-            Ok::<_, AcquireError>((alone, Arc::clone(turns).acquire_owned().await?))
-        });
+        let turns = if is_record { &project.records } else { &project.turns };
+        let turn = timeout(PATIENCE, Arc::clone(turns).acquire_owned());
         let Ok(Ok(turn)) = turn.await else { return (name, refuse(&WebMessage::Busy)) };
         let takes_gzip = takes_gzip(&head.headers);
         // Databases block.

@@ -139,7 +139,9 @@ impl Upload {
             // What is checked out where the server runs says nothing.
             let nowhere =
                 Checkout { head: None, branch: None, dirty: false, find: &|_: &str| None };
-            return Some(new_entry(one, &terms, &nowhere, "", document, now()));
+            let mut entry = new_entry(one, &terms, &nowhere, "", document, now());
+            entry.dirty |= self.dirty;
+            return Some(entry);
         }
         let began = Some(record.started_at).filter(|time| *time > 0.0);
         let of_commit = self.commit.as_ref().and_then(|commit| commit.time);

@@ -44,7 +44,9 @@ pub(super) enum Wished {
 
 impl Wanted {
     pub(super) fn words(&self, name: &str) -> Option<String> {
-        value(&self.query, name).map(|words| words.chars().take(WORDS).collect())
+        // No database keeps a NUL in a name, and PostgreSQL fails when it is asked for one.
+        let plain = |c: &char| *c != '\0';
+        value(&self.query, name).map(|words| words.chars().filter(plain).take(WORDS).collect())
     }
 
     pub(super) fn page(&self) -> Result<usize, WebMessage> {

@@ -145,6 +145,8 @@ fn suites_say_where_the_time_of_their_last_commit_went() {
     let chosen = json(&server, &format!("/api/suites?branch=main&machine={machine}"));
     assert_eq!(chosen["branch"], "main");
     assert_eq!(get(&server, "/suites?branch=main&machine=none").status, 404);
+    assert_eq!(json(&server, "/api/suites?branch=feature")["branch"], "feature");
+    assert_eq!(get(&server, "/api/suites?branch=featrue").status, 404);
     assert!(get(&server, "/suites").body.contains("<h1>Suites</h1>"));
 }
 

@@ -279,6 +279,11 @@ fn badge_and_feed_have_the_confirmed_change() {
     assert_eq!(feed.body.matches("<entry>").count(), 1, "{}", feed.body);
     let base = format!("xml:base=\"http://{}/\"", server.at());
     assert!(feed.body.contains(&base), "{}", feed.body);
+    assert!(
+        feed.body.contains("(first value: ") && feed.body.contains(", by Ada)"),
+        "{}",
+        feed.body
+    );
 }
 
 #[test]
@@ -407,6 +412,9 @@ fn entries_of_lost_commits_and_changed_trees_do_not_count_and_are_said() {
     assert!(front.contains("No open changes"), "{front}");
     let words = "Not counted: 15 entries are of a working tree with changes that no commit has.";
     assert!(front.contains(words), "{front}");
+    // The newest two commits that count are compared.
+    let compared: Value = serde_json::from_str(&get(&server, "/api/compare").body).unwrap();
+    assert_eq!((&compared["before"], &compared["after"]), (&id(13).into(), &id(14).into()));
     assert!(get(&server, "/entries").body.matches(", not counted").count() == 15);
     let id_of_series = series_of(&bench, "sort");
     let page = get(&server, &format!("/series/{id_of_series}")).body;
@@ -442,4 +450,24 @@ fn a_server_that_is_prepared_has_looked_at_its_history() {
     assert!(at_start > 0);
     assert_eq!(get(&server, "/").status, 200);
     assert_eq!(looked.load(Ordering::SeqCst), at_start, "nobody looks again for a page");
+}
+
+#[test]
+fn a_branch_of_which_nothing_counts_says_so_on_every_page() {
+    let bench = Bench::empty();
+    let mut store = bench.store();
+    for at in 0..3 {
+        let mut one = entry(at);
+        one.dirty = true;
+        store.add(&one).unwrap();
+    }
+    let server = bench.serve();
+    let page = get(&server, &format!("/series/{}", series_of(&bench, "sort"))).body;
+    assert!(page.contains("It has no values that count."), "{page}");
+    assert!(page.contains("3 values</summary>"), "{page}");
+    let machines = get(&server, "/machines").body;
+    assert!(!machines.contains("1970") && !machines.contains("href=\"suites?"), "{machines}");
+    for path in ["/", "/benchmarks", "/suites", "/compare", "/entries", "/feed.atom", "/metrics"] {
+        assert_eq!(get(&server, path).status, 200, "{path}");
+    }
 }

@@ -226,6 +226,13 @@ fn what_is_said_about_a_record_is_checked_before_it_is_kept() {
         let reply = request(&server, "POST", &format!("/api/entries?{query}"), &token, &record(1));
         assert_eq!(reply.status, 400, "{query}: {}", reply.body);
     }
+    // A browser that knows a token sends it with the form of any page.
+    let of_site = |more: &str| {
+        let reply = request(&server, "POST", ADDRESS, &format!("{token}{more}"), &record(1));
+        reply.status
+    };
+    assert_eq!(of_site("Origin: http://evil.example\r\n"), 400);
+    assert_eq!(of_site("Sec-Fetch-Site: cross-site\r\n"), 400);
     let wrong = request(&server, "DELETE", "/api/entries", &token, "");
     assert_eq!(wrong.status, 403, "{}", wrong.body);
     assert_eq!(bench.entries(), 0);

@@ -6,7 +6,7 @@ use becalm_series::{Decided, SeriesFilter, Store, follow, rose};
 use becalm_stats::changes::Change;
 use clap::Subcommand;
 
-use crate::commands::history::{Settings, StoreFlags, now};
+use crate::commands::history::{Home, Settings, StoreFlags, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -155,7 +155,8 @@ fn check(
 /// Returns every change for the worse that nobody decided about.
 fn open_changes(store: &mut Store, settings: &Settings) -> Result<Vec<ChangeId>, CommandError> {
     let series = store.series(&SeriesFilter::default())?;
-    let followed = follow(store, series, &settings.change_terms(), true, now())?;
+    let terms = Home::look()?.change_terms(store, &series, settings)?;
+    let followed = follow(store, series, &terms, true, now())?;
     let mut found = Vec::new();
     for one in &followed {
         let is_open = |(change, stored): &&(Change, StoredChange)| {

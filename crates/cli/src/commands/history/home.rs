@@ -5,11 +5,12 @@ use std::collections::{BTreeSet, HashSet};
 use becalm_model::history::{AtCommit, Commit, EntryId, Series};
 use becalm_model::{GateNote, Note};
 use becalm_series::{
-    BranchCommits, Checkout, Counting, EntryFilter, EntryTerms, NewEntry, Place, Placed, Store,
-    Uncounted, new_entry,
+    BranchCommits, ChangeTerms, Checkout, Counting, EntryFilter, EntryTerms, NewEntry, Place,
+    Placed, Store, Uncounted, new_entry,
 };
 use becalm_session::{Lineage, Repository};
 
+use super::settings::Settings;
 use super::when::now;
 use crate::error::CommandError;
 use crate::records;
@@ -129,7 +130,18 @@ impl Home {
         Ok((entries, note))
     }
 
-    /// Returns the same for all branches of these series.
+    /// Returns the rules for changes of these series, without the entries that usually do not count.
+    pub(crate) fn change_terms(
+        &self,
+        store: &mut Store,
+        series: &[Series],
+        settings: &Settings,
+    ) -> Result<ChangeTerms, CommandError> {
+        let (left_out, _) = self.left_out_of(store, series, &CountedFlags::default())?;
+        Ok(ChangeTerms { left_out, ..settings.change_terms() })
+    }
+
+    /// Returns the entries that do not count for all branches of these series, and the notes about them.
     pub(crate) fn left_out_of(
         &self,
         store: &mut Store,

@@ -28,6 +28,10 @@ pub(crate) fn title(asked: Option<&str>) -> Result<String, CommandError> {
 pub(crate) fn commit_pages(
     asked: Option<&CommitPages>,
 ) -> Result<Option<CommitPages>, CommandError> {
+    if asked.is_some_and(CommitPages::needs_project) {
+        return Err(CommandError::usage("--commit-url: {project} needs `becalm serve --project`")
+            .hint("write the name of the project itself"));
+    }
     if asked.is_some() {
         return Ok(asked.cloned());
     }

@@ -5,7 +5,7 @@ use becalm_model::history::EntryId;
 use becalm_model::wire::HistoryDocument;
 use becalm_series::{Access, Prune, SeriesFilter, follow};
 
-use super::{Age, Settings, StoreFlags, moment, now};
+use super::{Age, Home, Settings, StoreFlags, moment, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -73,7 +73,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         // Records beside changes stay, also of those that nobody has asked for yet.
         let filter = SeriesFilter { main: true, ..SeriesFilter::default() };
         let series = store.series(&filter)?;
-        follow(&mut store, series, &settings.change_terms(), access == Access::Write, now())?;
+        // What does not count for `becalm changes` does not here: else the records beside other changes would stay.
+        let terms = Home::look()?.change_terms(&mut store, &series, &settings)?;
+        follow(&mut store, series, &terms, access == Access::Write, now())?;
     }
     let mut prune = Prune {
         entries_before: args.before,

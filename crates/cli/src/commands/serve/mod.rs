@@ -164,7 +164,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 fn commits_at(args: &Args) -> Result<Option<CommitPages>, CommandError> {
     match &args.commit_url {
         None if !args.projects.is_empty() => Ok(None),
-        asked => commit_pages(asked.as_ref()),
+        Some(url) if args.projects.is_empty() => commit_pages(Some(url)),
+        Some(url) => Ok(Some(url.clone())),
+        None => commit_pages(None),
     }
 }
 

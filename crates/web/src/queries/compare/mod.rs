@@ -224,7 +224,9 @@ fn choices(
             let mut known = BTreeSet::new();
             let mut choices = Vec::new();
             for entry in store.entries(&filter)?.iter().rev() {
-                let Some(commit) = &entry.commit else { continue };
+                // Of what does not count there is no value to compare.
+                let counts = !found.left_out.contains(&entry.id);
+                let Some(commit) = entry.commit.as_ref().filter(|_| counts) else { continue };
                 if known.insert(commit.id.clone()) {
                     choices.push(choice(
                         &commit.id,
