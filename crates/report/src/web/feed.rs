@@ -6,9 +6,12 @@ use becalm_model::time_text;
 use becalm_model::wire::{WebChangeCounts, WebChangeDocument};
 
 use super::change::{anchor, series_name, size, way};
-use super::frame::clipped;
+use super::frame::{clipped, clipped_to};
 use super::links::{At, Links, Site};
 use crate::escape;
+
+/// Letters of the address of a site: browsers and servers take hardly more.
+const LONGEST: usize = 2000;
 
 /// Writes the feed of these changes. `base` is the address of the site, which ends in a slash; where files go is not known,
 /// and their links are relative.
@@ -16,7 +19,7 @@ pub fn web_feed(changes: &[WebChangeDocument], site: &Site, base: &str) -> Strin
     let links = Links::at_top(site);
     let latest = changes.iter().map(|change| change.seen).fold(0.0, f64::max);
     let title = escape::html(&clipped(&site.title));
-    let base = escape::html(base);
+    let base = escape::html(&clipped_to(base, LONGEST));
     let mut out = format!(
         "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"{}>\n\
          <title>Changes of {title}</title>\n<id>urn:becalm:changes:{title}</id>\n<updated>{}</updated>\n\
