@@ -39,7 +39,7 @@ pub(crate) struct Args {
     /// The commit that was measured: any name that git knows, or a name of your own
     #[arg(long, value_name = "REV", value_parser = NonEmptyStringValueParser::new())]
     commit: Option<String>,
-    /// The branch [default: the one that is checked out]
+    /// The branch [default: the one that is checked out; of other commits, the main branch]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     branch: Option<String>,
     /// A tag for these entries; may be repeated
