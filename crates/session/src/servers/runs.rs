@@ -356,8 +356,8 @@ fn too_many_loads_that_are_not_believed_end_it_and_blame_nobody() {
     let error = bench.run_one(SERVER).unwrap_err();
     assert_eq!(error.at_fault(), None);
     let RunError::Server { source, .. } = &error else { panic!("{error}") };
-    assert!(matches!(**source, ServerError::NotBelieved { invalid: 5, all: 5, .. }), "{error}");
-    assert!(error.to_string().contains("the load was invalid in 5 of 5 runs"), "{error}");
+    assert!(matches!(**source, ServerError::NotBelieved { invalid: 10, all: 10, .. }), "{error}");
+    assert!(error.to_string().contains("the load was invalid in 10 of 10 runs"), "{error}");
 }
 
 #[test]

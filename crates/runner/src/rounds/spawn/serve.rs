@@ -28,11 +28,38 @@ const GRACE: Duration = Duration::from_secs(3);
 /// How long what a server started may still be there after it was killed.
 const LINGERING: Duration = Duration::from_secs(3);
 
-/// Runs in a row with an invalid load, after which another try is of no use.
-const MOST_IN_A_ROW: usize = 5;
+/// Another try is of no use after so many invalid loads in a row, or where they outnumber the valid ones of the session by
+/// so many; and no sooner than after so many seconds of them, because what keeps a machine busy lasts for seconds.
+const MOST: u32 = 5;
+const LONGEST: f64 = 10.0;
 
-/// By how many the runs of the session with an invalid load may outnumber the valid ones.
-const MOST_MORE: u32 = 5;
+/// However short they are, no more than this.
+const MOST_EVER: u32 = 40;
+
+/// Loads, and how long they took.
+#[derive(Debug, Clone, Copy, Default)]
+struct Loads {
+    count: u32,
+    seconds: f64,
+}
+
+impl Loads {
+    fn add(&mut self, load: &RunLoad) {
+        self.count += 1;
+        self.seconds += load.elapsed;
+    }
+
+    /// Says whether these are enough for another try to be of no use.
+    fn are_enough(self) -> bool {
+        self.count >= MOST_EVER || (self.count >= MOST && self.seconds >= LONGEST)
+    }
+
+    /// Returns by how many they are more than others.
+    fn beyond(self, others: Self) -> Self {
+        let count = self.count.saturating_sub(others.count);
+        Self { count, seconds: self.seconds - others.seconds }
+    }
+}
 
 /// Servers of a session.
 #[derive(Debug, Default)]
@@ -43,10 +70,10 @@ pub(super) struct Servers {
     ports: BTreeMap<usize, String>,
     /// Why the latest load is invalid; empty if it is valid.
     distrust: Vec<Distrust>,
-    /// Runs with a valid load.
-    believed: u32,
-    /// Runs that were not.
-    not_believed: u32,
+    /// Valid loads.
+    believed: Loads,
+    /// Loads that were not.
+    not_believed: Loads,
 }
 
 /// A server that runs.
@@ -73,21 +100,22 @@ pub(super) struct Served {
 impl Spawn<'_> {
     /// Makes a run; one whose generator was not to be believed is made again, with the same due times.
     pub(super) fn believed_run(&mut self, request: RunRequest) -> Result<MeasuredRun, RunError> {
-        let mut repeated = Vec::new();
+        let (mut repeated, mut in_a_row) = (Vec::new(), Loads::default());
         loop {
             let mut measured = self.one_run(request)?;
             let Some(load) = &mut measured.load else { return Ok(measured) };
             let servers = &mut self.servers;
             let distrust = std::mem::take(&mut servers.distrust);
             let Some(reason) = distrust.first().cloned() else {
-                servers.believed += 1;
+                servers.believed.add(load);
                 load.repeated = repeated;
                 return Ok(measured);
             };
-            servers.not_believed += 1;
-            let is_enough = repeated.len() + 1 >= MOST_IN_A_ROW
-                || servers.not_believed >= servers.believed + MOST_MORE;
-            let (invalid, all) = (servers.not_believed, servers.not_believed + servers.believed);
+            servers.not_believed.add(load);
+            in_a_row.add(load);
+            let Servers { believed, not_believed, .. } = servers;
+            let is_enough = in_a_row.are_enough() || not_believed.beyond(*believed).are_enough();
+            let (invalid, all) = (not_believed.count, not_believed.count + believed.count);
             repeated.push(distrust);
             self.forget_latest();
             if is_enough {
