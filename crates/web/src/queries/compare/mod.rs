@@ -224,7 +224,7 @@ fn choices(
             let mut known = BTreeSet::new();
             let mut choices = Vec::new();
             for entry in store.entries(&filter)?.iter().rev() {
-                // Of what does not count there is no value to compare.
+                // Entries that do not count have no values to compare.
                 let counts = !found.left_out.contains(&entry.id);
                 let Some(commit) = entry.commit.as_ref().filter(|_| counts) else { continue };
                 if known.insert(commit.id.clone()) {
