@@ -96,7 +96,7 @@ mod tests {
 
     fn tally(answered: usize, failed: usize) -> Tally {
         let mut tally = Tally::default();
-        let done = |fate| Done { due: 0, taken: 0, starved: false, fate };
+        let done = |fate| Done { due: 0, taken: 0, starved: false, given_back: false, fate };
         for _ in 0..answered {
             tally.count(done(Fate::Answered { written: 0, last: 10 * MS }));
         }

@@ -99,7 +99,7 @@ mod tests {
     /// A request that was taken up and written so late, and took 1 ms from there.
     fn late(pickup: u64, lag: u64, starved: bool) -> Done {
         let fate = Fate::Answered { written: lag, last: lag + MS };
-        Done { due: 0, taken: pickup, starved, fate }
+        Done { due: 0, taken: pickup, starved, given_back: false, fate }
     }
 
     fn tally(parts: &[(usize, Done)]) -> Tally {
@@ -150,6 +150,7 @@ mod tests {
             due: 0,
             taken: 0,
             starved: false,
+            given_back: false,
             fate: Fate::Answered { written: 4 * MS, last: 100 * MS },
         };
         assert_eq!(judged(&tally(&[(100, slow)])).verdict, Trust::Valid);
@@ -157,7 +158,13 @@ mod tests {
 
     #[test]
     fn one_request_that_was_never_sent_is_enough() {
-        let unsent = Done { due: 0, taken: 0, starved: true, fate: Fate::Unsent { end: 0 } };
+        let unsent = Done {
+            due: 0,
+            taken: 0,
+            starved: true,
+            given_back: false,
+            fate: Fate::Unsent { end: 0 },
+        };
         let judged = judged(&tally(&[(1000, late(0, 0, false)), (1, unsent)]));
         assert_eq!(judged.reasons, [Distrust::Unsent { requests: 1, scheduled: 1001 }]);
     }

@@ -55,10 +55,22 @@ mod tests {
     fn a_table_has_a_line_for_a_second_and_a_cell_for_each_title() {
         let mut book = Book::new(SECOND);
         book.begin(0);
-        book.count(Done { due: 0, taken: 0, starved: true, fate: Fate::Unsent { end: 5 } });
+        book.count(Done {
+            due: 0,
+            taken: 0,
+            starved: true,
+            given_back: false,
+            fate: Fate::Unsent { end: 5 },
+        });
         book.begin(1_000_000_000);
         let fate = Fate::Answered { written: 1_000_000_000, last: 1_002_000_000 };
-        book.count(Done { due: 1_000_000_000, taken: 1_000_000_000, starved: false, fate });
+        book.count(Done {
+            due: 1_000_000_000,
+            taken: 1_000_000_000,
+            starved: false,
+            given_back: false,
+            fate,
+        });
         let mut collector = Collector::new(1);
         collector.take(0, &book.tell());
         let text = seconds_csv(&collector.finish().1);
@@ -76,7 +88,7 @@ mod tests {
             let due = n * 300_000_000;
             book.begin(due);
             let fate = Fate::Answered { written: due + 1000, last: due + 2_000_000 };
-            book.count(Done { due, taken: due, starved: false, fate });
+            book.count(Done { due, taken: due, starved: false, given_back: false, fate });
         }
         let mut collector = Collector::new(1);
         collector.take(0, &book.tell());

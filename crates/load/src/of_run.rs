@@ -66,7 +66,8 @@ mod tests {
 
     fn loaded(answered: usize, failed: usize) -> Loaded {
         let mut total = Tally::default();
-        let mut count = |fate| total.count(Done { due: 0, taken: 0, starved: false, fate });
+        let mut count =
+            |fate| total.count(Done { due: 0, taken: 0, starved: false, given_back: false, fate });
         for _ in 0..answered {
             count(Fate::Answered { written: 0, last: 10 * MS });
         }
@@ -108,7 +109,7 @@ mod tests {
         for _ in 0..10 {
             let kind = FailureKind::Refused;
             let fate = Fate::Failed { kind, status: None, words: None, written: None, end: MS };
-            loaded.total.count(Done { due: 0, taken: 0, starved: false, fate });
+            loaded.total.count(Done { due: 0, taken: 0, starved: false, given_back: false, fate });
         }
         let value = |q| value_of_run(&loaded, LoadTime::Service, q, 5.0).unwrap();
         assert!((value(0.99) - 5.0).abs() < 0.01 && (value(0.5) - 0.01).abs() < 1e-4);

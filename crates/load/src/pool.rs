@@ -13,6 +13,20 @@ pub struct Taken {
     pub taken: u64,
     /// Whether it found all permitted connections in use.
     pub starved: bool,
+    /// The how manieth time it is sent.
+    pub attempt: Attempt,
+}
+
+/// The how manieth time a request is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attempt {
+    /// For the first time.
+    First,
+    /// Once more, because the server gave it back unprocessed.
+    Second {
+        /// When its first byte was written the first time, if one was.
+        written: Option<u64>,
+    },
 }
 
 /// What becomes of a request that has just been taken up.
@@ -62,10 +76,13 @@ impl Pool {
     /// Takes a request.
     pub fn arrive(&mut self, number: u64, due: u64, taken: u64) -> Arrived {
         if let Some(place) = self.free.pop() {
-            return Arrived::Sent(place, Taken { number, due, taken, starved: false });
+            return Arrived::Sent(
+                place,
+                Taken { number, due, taken, starved: false, attempt: Attempt::First },
+            );
         }
         let starved = self.is_exhausted();
-        self.waiting.push_back(Taken { number, due, taken, starved });
+        self.waiting.push_back(Taken { number, due, taken, starved, attempt: Attempt::First });
         Arrived::Waits
     }
 
@@ -126,7 +143,7 @@ impl Pool {
         next
     }
 
-    /// Takes back a request of which nothing was written: another place sends it, or it waits before all others.
+    /// Takes back a request that no server processes: another place sends it, or it waits before all others.
     pub fn put_back(&mut self, taken: Taken) -> Arrived {
         if let Some(place) = self.free.pop() {
             return Arrived::Sent(place, taken);
@@ -157,6 +174,11 @@ impl Pool {
 mod tests {
     use super::*;
 
+    /// A request that was taken up a nanosecond after it was due.
+    fn taken(number: u64, due: u64, starved: bool) -> Taken {
+        Taken { number, due, taken: due + 1, starved, attempt: Attempt::First }
+    }
+
     fn arrive(pool: &mut Pool, dues: std::ops::Range<u64>) {
         for due in dues {
             assert_eq!(pool.arrive(due, due, due), Arrived::Waits);
@@ -171,10 +193,10 @@ mod tests {
         assert_eq!(pool.arrive(1, 3, 4), Arrived::Waits);
         assert!(!pool.opens(), "one is all that is permitted");
         pool.opened();
-        assert_eq!(pool.next_for(0), Some(Taken { number: 0, due: 1, taken: 2, starved: false }));
-        assert_eq!(pool.next_for(0), Some(Taken { number: 1, due: 3, taken: 4, starved: true }));
+        assert_eq!(pool.next_for(0), Some(taken(0, 1, false)));
+        assert_eq!(pool.next_for(0), Some(taken(1, 3, true)));
         assert_eq!(pool.next_for(0), None);
-        let at_once = Taken { number: 2, due: 5, taken: 5, starved: false };
+        let at_once = Taken { taken: 5, ..taken(2, 5, false) };
         assert_eq!(pool.arrive(2, 5, 5), Arrived::Sent(0, at_once));
     }
 
@@ -225,7 +247,7 @@ mod tests {
         pool.opened();
         assert_eq!([0, 1, 2].map(|place| pool.next_for(place).is_some()), [true, true, false]);
         assert!(matches!(pool.arrive(2, 2, 2), Arrived::Sent(2, _)));
-        pool.put_back(Taken { number: 2, due: 2, taken: 2, starved: false });
+        pool.put_back(Taken { taken: 2, ..taken(2, 2, false) });
         pool.closed(0);
         assert!(pool.opens());
     }

@@ -283,7 +283,7 @@ mod tests {
 
     fn done(due: u64, took: u64) -> Done {
         let fate = Fate::Answered { written: due, last: due + took };
-        Done { due, taken: due, starved: false, fate }
+        Done { due, taken: due, starved: false, given_back: false, fate }
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Simulation {
                 let Reverse((_, connection, [due, taken, written], starved)) =
                     answers.pop().expect("it was there");
                 let fate = Fate::Answered { written, last: now };
-                tally.count(Done { due, taken, starved, fate });
+                tally.count(Done { due, taken, starved, given_back: false, fate });
                 let next = if now < self.end { pool.next_for(connection) } else { None };
                 sent.extend(next.map(|taken| (connection, taken)));
             }
@@ -78,7 +78,13 @@ impl Simulation {
             }
         }
         while let Some(Taken { due, taken, starved, .. }) = pool.give_up_due_before(u64::MAX) {
-            tally.count(Done { due, taken, starved, fate: Fate::Unsent { end: self.end } });
+            tally.count(Done {
+                due,
+                taken,
+                starved,
+                given_back: false,
+                fate: Fate::Unsent { end: self.end },
+            });
         }
         let connections = self.connections as u64;
         let judged = judge(&Observed { tally: &tally, connections, pacer_cpu: 0.0, waited: None });

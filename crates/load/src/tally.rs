@@ -15,6 +15,8 @@ pub struct Done {
     pub taken: u64,
     /// Whether it found all permitted connections in use.
     pub starved: bool,
+    /// Whether a server gave it back unprocessed, so that it was sent once more.
+    pub given_back: bool,
     /// How it ended.
     pub fate: Fate,
 }
@@ -47,6 +49,29 @@ pub enum Fate {
         /// When it was given up.
         end: u64,
     },
+}
+
+impl Fate {
+    /// Returns the same for the second attempt at a request that a server gave back: its service began with the first one,
+    /// and if it was not sent again, that is the server's fault.
+    #[must_use]
+    pub fn of_second(self, first_written: Option<u64>) -> Self {
+        match self {
+            Self::Answered { written, last } => {
+                Self::Answered { written: first_written.unwrap_or(written), last }
+            }
+            Self::Failed { kind, status, words, written, end } => {
+                Self::Failed { kind, status, words, written: first_written.or(written), end }
+            }
+            Self::Unsent { end } => Self::Failed {
+                kind: FailureKind::Closed,
+                status: None,
+                words: Some("the server gave it back unprocessed".to_owned()),
+                written: first_written,
+                end,
+            },
+        }
+    }
 }
 
 /// The requests of a second, or of all of them.
@@ -91,10 +116,11 @@ impl Tally {
 
     /// Counts a request.
     pub fn count(&mut self, done: Done) {
-        let Done { due, taken, starved, fate } = done;
+        let Done { due, taken, starved, given_back, fate } = done;
         let since_due = |time: u64| time.saturating_sub(due);
         self.counts.scheduled += 1;
         self.counts.starved += u64::from(starved);
+        self.counts.given_back += u64::from(given_back);
         self.pickup.record(since_due(taken));
         match fate {
             Fate::Answered { written, last } => {
@@ -131,6 +157,7 @@ impl Tally {
         ours.answered += more.answered;
         ours.errors += more.errors;
         ours.starved += more.starved;
+        ours.given_back += more.given_back;
         ours.unsent += more.unsent;
         ours.connections += more.connections;
         self.response.merge(&other.response);
@@ -164,7 +191,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn done(fate: Fate) -> Done {
-        Done { due: 100 * MS, taken: 101 * MS, starved: false, fate }
+        Done { due: 100 * MS, taken: 101 * MS, starved: false, given_back: false, fate }
     }
 
     fn failed(kind: FailureKind, status: Option<u16>, written: Option<u64>) -> Fate {
@@ -184,6 +211,26 @@ mod tests {
         tally.count(done(Fate::Answered { written: 102 * MS, last: 110 * MS }));
         let tenths = [&tally.response, &tally.service, &tally.lag, &tally.pickup].map(p50);
         assert_eq!(tenths, [(100, false), (80, false), (20, false), (10, false)]);
+    }
+
+    #[test]
+    fn the_service_of_what_a_server_gave_back_begins_with_its_first_byte() {
+        let again = |fate: Fate, first| {
+            let mut tally = Tally::default();
+            tally.count(Done { given_back: true, ..done(fate.of_second(first)) });
+            (p50(&tally.service).0, p50(&tally.lag).0, tally.counts.sent)
+        };
+        let answered = Fate::Answered { written: 108 * MS, last: 110 * MS };
+        assert_eq!(again(answered.clone(), Some(102 * MS)), (80, 20, 1));
+        assert_eq!(again(answered, None), (20, 80, 1));
+        let failure = failed(FailureKind::Closed, None, None);
+        assert_eq!(again(failure, Some(102 * MS)), (480, 20, 1));
+        // It was sent, whatever became of it then.
+        let mut tally = Tally::default();
+        let unsent = Fate::Unsent { end: 400 * MS }.of_second(Some(102 * MS));
+        tally.count(Done { given_back: true, ..done(unsent) });
+        let counts = tally.counts;
+        assert_eq!((counts.unsent, counts.errors, counts.given_back), (0, 1, 1));
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tokio::task::spawn_local;
 
 use super::answer::Answer;
 use super::desk::Desk;
-use super::failure::Failure;
+use super::failure::{Failure, NoAnswer};
 use super::http1::{Http1, Wire};
 use super::http2::Http2;
 use super::limit::Limit;
@@ -25,7 +25,7 @@ use super::mailbox::Mailbox;
 use super::redirect::{self, Next};
 use super::stamped::Written;
 use super::target::{Place, Protocol};
-use crate::pool::Taken;
+use crate::pool::{Attempt, Taken};
 use crate::tally::Fate;
 
 /// One place of an open connection; with HTTP/1.1 the connection itself.
@@ -35,6 +35,14 @@ struct Connection {
     line: Line,
     /// Whether a redirect led this place to a connection of its own, of which it is the only place.
     has_moved: bool,
+}
+
+/// An exchange that is over.
+struct Over {
+    /// Whether the connection can go on.
+    goes_on: bool,
+    /// The request, if the server gave it back.
+    again: Option<Taken>,
 }
 
 /// What it speaks.
@@ -78,7 +86,9 @@ async fn carry_in(
     has_carried: Rc<Cell<bool>>,
 ) {
     let (mailbox, mut limit) = (desk.move_in(place), Limit::new());
-    let (time, which) = (desk.plan.time_limit, place - desk.places_of(connection.number).start);
+    let which = place - desk.places_of(connection.number).start;
+    // What another connection has to send.
+    let mut again = None;
     while connection.permits(which, &desk, &mailbox).await {
         let Some(taken) = connection.next(&desk, &mailbox, place).await else { break };
         // The server may permit less than before.
@@ -88,24 +98,33 @@ async fn carry_in(
         }
         // One that ends before it has carried anything does not end for want of use.
         if has_carried.replace(true) && connection.ends_now(&desk).await {
-            desk.retire(connection.number);
-            return desk.put_back(taken);
-        }
-        let written = connection.expect();
-        let exchange = connection.exchange(&desk, &mailbox, taken, &mut limit, time, &written);
-        if !exchange.await || connection.ends_now(&desk).await {
+            again = Some(taken);
             break;
+        }
+        let (written, time) = (connection.expect(), time_for(&desk, &taken));
+        let exchange = connection.exchange(&desk, &mailbox, taken, &mut limit, time, &written);
+        let over = exchange.await;
+        again = over.again;
+        if !over.goes_on || connection.ends_now(&desk).await {
+            break;
+        }
+        if let Some(taken) = again.take() {
+            desk.put_back(taken);
         }
     }
     desk.retire(connection.number);
+    if let Some(taken) = again {
+        desk.put_back(taken);
+    }
 }
 
 /// Opens a connection for each request, in one place of the pool.
 pub(super) async fn carry_each(desk: Rc<Desk>, number: usize) {
     desk.opened();
     let mailbox = desk.move_in(number);
+    let mut again = None;
     loop {
-        let taken = match desk.next_for(number) {
+        let taken = match again.take().or_else(|| desk.next_for(number)) {
             Some(taken) => taken,
             None => poll_fn(|cx| mailbox.poll_next(cx)).await,
         };
@@ -113,14 +132,15 @@ pub(super) async fn carry_each(desk: Rc<Desk>, number: usize) {
         let written = Written::default();
         written.set(Some(desk.clock.now()));
         mailbox.begin(taken, &written);
-        let limit = desk.plan.time_limit;
+        let limit = time_for(&desk, &taken);
         let began = tokio::time::Instant::now();
         match open(&desk, number).await {
             Ok(mut connection) => {
                 desk.count_connection();
                 let left = limit.saturating_sub(began.elapsed());
                 let limit = &mut Limit::new();
-                connection.exchange(&desk, &mailbox, taken, limit, left, &written).await;
+                let exchange = connection.exchange(&desk, &mailbox, taken, limit, left, &written);
+                again = exchange.await.again;
             }
             Err(Failure { kind, words }) => {
                 mailbox.end();
@@ -128,6 +148,18 @@ pub(super) async fn carry_each(desk: Rc<Desk>, number: usize) {
                 desk.count(taken, Fate::Failed { kind, status: None, words, written: None, end });
             }
         }
+    }
+}
+
+/// Returns how long a request may take from now: the limit begins with its first byte, however often it is sent.
+fn time_for(desk: &Desk, taken: &Taken) -> Duration {
+    let limit = desk.plan.time_limit;
+    match taken.attempt {
+        Attempt::Second { written: Some(written) } => {
+            let since = desk.clock.now().saturating_sub(written);
+            limit.saturating_sub(Duration::from_nanos(since))
+        }
+        Attempt::First | Attempt::Second { written: None } => limit,
     }
 }
 
@@ -267,8 +299,8 @@ impl Connection {
         .await
     }
 
-    /// Sends a request, waits so long for the answer, counts it, and says whether the connection can go on. The time of its
-    /// first byte is in `written`, or comes there.
+    /// Sends a request, waits so long for the answer, and counts it, unless the server gives it back for the first time. The
+    /// time of its first byte is in `written`, or comes there.
     async fn exchange(
         &mut self,
         desk: &Rc<Desk>,
@@ -277,11 +309,15 @@ impl Connection {
         limit: &mut Limit,
         time: Duration,
         written: &Written,
-    ) -> bool {
+    ) -> Over {
         mailbox.begin(taken, written);
         let template = desk.plan.requests.template(taken.number);
         let answer = limit.within(time, self.last_answer(desk, taken.number, written)).await;
         mailbox.end();
+        if let (Some(Err(NoAnswer::GivenBack(_))), Attempt::First) = (&answer, taken.attempt) {
+            let attempt = Attempt::Second { written: written.get() };
+            return Over { goes_on: true, again: Some(Taken { attempt, ..taken }) };
+        }
         let failed = |kind, status, words, end| Fate::Failed {
             kind,
             status,
@@ -303,17 +339,19 @@ impl Connection {
             Some(Ok(Answer { is_right: false, .. })) => failed(FailureKind::Body, None, None, last),
             // Nothing can be read of an answer before the request was written.
             Some(Ok(_)) => Fate::Answered { written: written.get().unwrap_or(last), last },
-            Some(Err(Failure { kind, words })) => {
+            Some(Err(none)) => {
+                let Failure { kind, words } = none.failure();
                 failed(*kind, None, words.clone(), desk.clock.now())
             }
             None => failed(FailureKind::TimedOut, None, None, desk.clock.now()),
         };
         desk.count(taken, fate);
-        match &self.line {
+        let goes_on = match &self.line {
             Line::Http1(_) => matches!(answer, Some(Ok(_))),
             // The others go on; if the connection has ended, that shows before the next one.
             Line::Http2(_) => !self.has_moved,
-        }
+        };
+        Over { goes_on, again: None }
     }
 
     /// Sends the request of this number, follows its redirects, and reads the last answer.
@@ -322,7 +360,7 @@ impl Connection {
         desk: &Rc<Desk>,
         number: u64,
         written: &Written,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, NoAnswer> {
         let (target, requests) = (&desk.plan.target, &desk.plan.requests);
         let template = requests.template(number);
         let most = requests.follow();
@@ -341,7 +379,10 @@ impl Connection {
                 Line::Http2(line) => {
                     let request = redirected.clone();
                     let request = request.unwrap_or_else(|| requests.request(target, number));
-                    line.exchange(request, template).await?
+                    let answer = line.exchange(request, template).await;
+                    // What a redirect asks for is a part of a request, and the first part was answered.
+                    let is_part = redirected.is_some();
+                    answer.map_err(|none| if is_part { none.for_good() } else { none })?
                 }
             };
             if most == 0 || answer.location.is_none() {

@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::http1::{self, Inbox};
 use super::mailbox::Mailbox;
 use super::pacer::Due;
-use crate::pool::{Arrived, Pool, Taken};
+use crate::pool::{Arrived, Attempt, Pool, Taken};
 use crate::seconds::{Book, Counted};
 use crate::tally::{Done, Fate, Tally};
 
@@ -204,12 +204,13 @@ impl Desk {
         {
             self.book.borrow_mut().begin(time);
             let starved = pool.is_exhausted();
-            return Some(Taken { number, due: time, taken: now, starved });
+            let attempt = Attempt::First;
+            return Some(Taken { number, due: time, taken: now, starved, attempt });
         }
         pool.next_for(place)
     }
 
-    /// Takes back a request of which nothing was written.
+    /// Takes back a request that no server processes.
     pub(super) fn put_back(&self, taken: Taken) {
         let arrived = self.pool.borrow_mut().put_back(taken);
         self.pass_on(arrived);
@@ -236,9 +237,13 @@ impl Desk {
     }
 
     pub(super) fn count(&self, taken: Taken, fate: Fate) {
-        let Taken { number, due, taken, starved } = taken;
+        let Taken { number, due, taken, starved, attempt } = taken;
         let kind = self.plan.requests.kind_of(number);
-        self.book.borrow_mut().count_of(kind, Done { due, taken, starved, fate });
+        let (given_back, fate) = match attempt {
+            Attempt::First => (false, fate),
+            Attempt::Second { written } => (true, fate.of_second(written)),
+        };
+        self.book.borrow_mut().count_of(kind, Done { due, taken, starved, given_back, fate });
     }
 
     fn give_up_one(&self, due_before: u64) -> Option<Taken> {

@@ -64,6 +64,53 @@ impl Failure {
     }
 }
 
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// It failed.
+    Failed(Failure),
+    /// The server said that it did not process it, and somebody may send it again (RFC 9113, section 8.7).
+    GivenBack(Failure),
+}
+
+impl NoAnswer {
+    /// Takes the error of a request over HTTP/2.
+    pub(crate) fn of_http2(error: &h2::Error) -> Self {
+        let failure = Failure::of_http2(error);
+        // After a GOAWAY that announces the end of a connection, the requests that are still answered have no error yet.
+        let is_given_back = match error.reason() {
+            Some(Reason::REFUSED_STREAM) => error.is_reset(),
+            Some(Reason::NO_ERROR) => error.is_go_away(),
+            _ => false,
+        };
+        if is_given_back && error.is_remote() {
+            Self::GivenBack(failure)
+        } else {
+            Self::Failed(failure)
+        }
+    }
+
+    /// Returns what is to be said of it.
+    pub(crate) fn failure(&self) -> &Failure {
+        match self {
+            Self::Failed(failure) | Self::GivenBack(failure) => failure,
+        }
+    }
+
+    /// Returns the same for a request that may not be sent again.
+    pub(crate) fn for_good(self) -> Self {
+        match self {
+            Self::Failed(failure) | Self::GivenBack(failure) => Self::Failed(failure),
+        }
+    }
+}
+
+impl From<Failure> for NoAnswer {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
 /// Returns as much of what a server says as fits a line.
 pub(super) fn shortened(text: &str) -> String {
     const LONGEST: usize = 200;

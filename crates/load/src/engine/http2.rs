@@ -17,7 +17,7 @@ use tokio::task::spawn_local;
 use super::answer::Answer;
 use super::desk::Desk;
 use super::expected::Look;
-use super::failure::Failure;
+use super::failure::{Failure, NoAnswer};
 use super::grpc::Frames;
 use super::stamped::{Stamped, Stamps, Written};
 use super::template::Template;
@@ -114,10 +114,11 @@ impl Http2 {
         &mut self,
         request: Request<Bytes>,
         template: &Template,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, NoAnswer> {
         self.exchange_or_error(request, template).await.map_err(|error| {
             // What a request meets on a connection that has ended is not why that ended.
-            self.end.get().cloned().flatten().unwrap_or_else(|| Failure::of_http2(&error))
+            let end = self.end.get().cloned().flatten();
+            end.map_or_else(|| NoAnswer::of_http2(&error), NoAnswer::Failed)
         })
     }
 

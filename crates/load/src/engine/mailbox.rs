@@ -63,10 +63,12 @@ impl Mailbox {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::pool::Attempt;
 
     #[test]
     fn a_request_is_taken_once_and_can_be_abandoned_before_and_after() {
-        let taken = Taken { number: 0, due: 1, taken: 2, starved: false };
+        let attempt = Attempt::First;
+        let taken = Taken { number: 0, due: 1, taken: 2, starved: false, attempt };
         let mailbox = Mailbox::default();
         let cx = Context::from_waker(Waker::noop());
         assert_eq!(mailbox.poll_next(&cx), Poll::Pending);

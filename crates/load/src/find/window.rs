@@ -267,7 +267,7 @@ mod tests {
             let service = if number % 40 == 2 && number / 40 < long.0 { long.1 } else { 2 } * MS;
             let fate = Fate::Answered { written: due + lag, last: due + lag + service };
             book.begin(due);
-            book.count(Done { due, taken: due + lag, starved: false, fate });
+            book.count(Done { due, taken: due + lag, starved: false, given_back: false, fate });
         }
         let mut collector = Collector::new(1);
         collector.take(0, &book.tell());

@@ -107,6 +107,9 @@ pub struct LoadCounts {
     pub errors: u64,
     /// Requests that found all permitted connections in use, and waited for one.
     pub starved: u64,
+    /// Requests that the server gave back unprocessed; they were sent once more.
+    #[serde(default, skip_serializing_if = "scenario::is_zero")]
+    pub given_back: u64,
     /// Requests that were never given to a connection.
     pub unsent: u64,
     /// Connections that were opened.

@@ -298,6 +298,10 @@ fn requests(document: &LoadRunDocument) -> String {
         let found = if counts.starved == 1 { "request" } else { "requests" };
         let _ = write!(text, " {} {found} found all permitted connections in use.", counts.starved);
     }
+    if counts.given_back > 0 {
+        let given_back = counted_u64(counts.given_back, "request");
+        let _ = write!(text, " The server gave {given_back} back, which becalm sent once more.");
+    }
     let _ = write!(text, " Opened {}.", counted_u64(counts.connections, "connection"));
     text
 }

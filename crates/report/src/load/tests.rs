@@ -126,6 +126,7 @@ fn starved() -> LoadRunDocument {
             answered: 10_000,
             errors: 5000,
             starved: 19_500,
+            given_back: 1,
             unsent: 5000,
             connections: 10,
         },

@@ -112,6 +112,77 @@ fn a_redirect_may_come_with_the_end_of_its_connection() {
     }
 }
 
+/// A server that refuses each request before it processes it, as long as `refuses` says so.
+fn refusing(refuses: impl Fn(usize) -> bool + Send + Sync + 'static) -> SocketAddr {
+    let refuses = Arc::new(refuses);
+    serving(&Builder::new(), move |mut connection| {
+        let refuses = Arc::clone(&refuses);
+        async move {
+            let mut taken = 0;
+            while let Some(Ok((_, mut respond))) = connection.accept().await {
+                taken += 1;
+                if refuses(taken) {
+                    respond.send_reset(h2::Reason::REFUSED_STREAM);
+                } else {
+                    let _ = respond.send_response(Response::new(()), true);
+                }
+            }
+        }
+    })
+}
+
+#[test]
+fn a_request_that_was_refused_unprocessed_is_sent_once_more() {
+    // Twice in a row, so that each is refused once, whatever their order.
+    let plan = Plan { connections: 1, streams: 1, ..over_http2(refusing(|taken| taken % 2 == 1)) };
+    let counts = run(plan).total.counts;
+    assert_eq!((counts.answered, counts.given_back, counts.sent), (20, 20, 20));
+    let always = Plan { connections: 1, ..over_http2(refusing(|_| true)) };
+    let total = run(always).total;
+    assert_eq!((total.counts.errors, total.counts.given_back), (20, 20));
+    assert_eq!(total.failed()[0].kind, FailureKind::Closed);
+}
+
+/// A server whose first connection answers one request, and says that it processed no other (RFC 9113, section 6.8). The
+/// others answer all.
+fn leaving_some() -> SocketAddr {
+    let is_first = AtomicBool::new(true);
+    server(move |mut stream| {
+        const SETTINGS: u8 = 4;
+        const HEADERS: u8 = 1;
+        const GOAWAY: u8 = 7;
+        let is_first = is_first.swap(false, Ordering::SeqCst);
+        let frame = |kind: u8, flags: u8, id: u32, payload: &[u8]| {
+            let length = u8::try_from(payload.len()).unwrap();
+            [&[0, 0, length, kind, flags][..], &id.to_be_bytes(), payload].concat()
+        };
+        let _ = stream.write_all(&frame(SETTINGS, 0, 0, &[]));
+        let _ = stream.read_exact(&mut [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()]);
+        let mut head = [0; 9];
+        while stream.read_exact(&mut head).is_ok() {
+            let [_, high, low, kind, flags, id @ ..] = head;
+            let _ = stream.read_exact(&mut vec![0; usize::from(u16::from_be_bytes([high, low]))]);
+            let id = u32::from_be_bytes(id);
+            let answer = match (kind, flags) {
+                (SETTINGS, 0) => frame(SETTINGS, 1, 0, &[]),
+                // A head that says 200, and ends the answer.
+                (HEADERS, _) if id == 1 || !is_first => frame(HEADERS, 5, id, &[0x88]),
+                (HEADERS, _) => frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]),
+                _ => continue,
+            };
+            let _ = stream.write_all(&answer);
+        }
+    })
+}
+
+#[test]
+fn what_a_connection_did_not_process_before_its_end_goes_over_another_one() {
+    let loaded = run(Plan { connections: 1, streams: 8, ..over_http2(leaving_some()) });
+    let counts = loaded.total.counts;
+    assert_eq!(counts.answered, 20, "{:?}", loaded.total.failed());
+    assert!(counts.given_back >= 1 && counts.connections == 2, "{counts:?}");
+}
+
 #[test]
 fn a_server_that_takes_one_request_at_a_time_gets_one_at_a_time() {
     let address = serving(Builder::new().max_concurrent_streams(1), |mut connection| async move {
