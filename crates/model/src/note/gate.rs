@@ -203,6 +203,15 @@ pub enum GateReason {
         /// How many there are.
         newest: usize,
     },
+    /// The newest values are worse than their level may give, and the margin lies within the interval: more of it is beyond.
+    RatherBeyond {
+        /// By about this share.
+        about: f64,
+        /// By at least this share.
+        at_least: f64,
+        /// How many there are.
+        newest: usize,
+    },
     /// An earlier value failed, and nothing shows that this is over.
     StillWorse {
         /// By at least this share.

@@ -126,6 +126,10 @@ pub(crate) fn reason(reason: &GateReason) -> String {
             "the last {newest} values together are at least {} worse than the level before",
             percent(*at_least)
         ),
+        R::RatherBeyond { about, at_least, newest } => {
+            let of = of_the_last(*newest);
+            format!("{of}about {} worse, at least {}", percent(*about), percent(*at_least))
+        }
         R::StillWorse { at_least, newest, since } => {
             let since = since.as_deref().map_or_else(
                 || format!("for {}", counted(*newest, "value")),
@@ -153,14 +157,17 @@ pub(crate) fn reason(reason: &GateReason) -> String {
     }
 }
 
+fn of_the_last(newest: usize) -> String {
+    if newest > 1 { format!("the last {newest} values together: ") } else { String::new() }
+}
+
 fn unresolved(
     at_most: Option<f64>,
     newest: usize,
     values: Option<u64>,
     runs: Option<u64>,
 ) -> String {
-    let of =
-        if newest > 1 { format!("the last {newest} values together: ") } else { String::new() };
+    let of = of_the_last(newest);
     let at_most = at_most.map_or_else(
         || "how much worse it may be is unknown".to_owned(),
         |at_most| format!("up to {} worse", percent(at_most)),

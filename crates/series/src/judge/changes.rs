@@ -11,7 +11,7 @@ use becalm_stats::changes::{self, Shift, State};
 use becalm_store::{EntryFilter, SeriesFilter, Store};
 
 use super::accepted::{Accepted, CONFIDENCE, REACH};
-use super::comparison::{Extent, Loss, Worse};
+use super::comparison::{Loss, Worse};
 use super::history::{doubt, why_unstable};
 use super::rules::Rules;
 use super::{Findings, GateError, GateTerms, judge_by_limits, named};
@@ -235,7 +235,7 @@ fn judged(followed: &Followed, at: usize, size: Size, margin: f64, of: &GateSeri
     let known = size.ratio.estimate.is_finite();
     let outcome = if known && margin > 0.0 {
         let worse = Worse::of(&size.ratio, followed.series.key.direction, Loss::OfOld);
-        Extent::of(worse, margin).outcome()
+        worse.outcome_of_level(margin)
     } else {
         GateOutcome::Fail
     };

@@ -21,6 +21,9 @@ pub struct Worse {
     pub high: f64,
 }
 
+/// The part of a margin that has to be proved where the estimate is beyond all of it.
+pub(super) const PROVED: f64 = 0.5;
+
 /// How a change counts where more is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
@@ -42,6 +45,21 @@ impl Worse {
             }
         };
         Self { low, estimate, high }
+    }
+
+    /// Says whether it is beyond the margin rather than within it: the estimate is beyond it, and all of the interval beyond
+    /// a part of it.
+    pub(super) fn is_rather_beyond(self, margin: f64) -> bool {
+        self.estimate > margin + ROUNDING && self.low > PROVED * margin + ROUNDING
+    }
+
+    /// Judges a level by the one before. More values of a commit may never come, so it need not be proved that all of the
+    /// margin is exceeded.
+    pub(super) fn outcome_of_level(self, margin: f64) -> GateOutcome {
+        match Extent::of(self, margin).outcome() {
+            GateOutcome::Inconclusive if self.is_rather_beyond(margin) => GateOutcome::Fail,
+            outcome => outcome,
+        }
     }
 }
 

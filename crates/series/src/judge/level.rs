@@ -7,7 +7,7 @@ use becalm_stats::normal;
 use becalm_stats::prediction::{FEWEST, predict};
 use becalm_stats::{Interval, Sample};
 
-use super::comparison::{Extent, Loss, Worse};
+use super::comparison::{Extent, Loss, PROVED, Worse};
 use super::rules::Limit;
 use super::standing::{Found, Standing, StandingTerms, Value};
 
@@ -119,6 +119,10 @@ pub fn against_level(
         GateOutcome::Fail if found.is_held => {
             let (at_least, newest) = (worse.low, found.newest);
             GateReason::StillWorse { at_least, newest, since: None }
+        }
+        GateOutcome::Fail if worse.low <= terms.margin => {
+            let (about, at_least) = (worse.estimate, worse.low);
+            GateReason::RatherBeyond { about, at_least, newest: found.newest }
         }
         GateOutcome::Fail => {
             GateReason::WorseThanLevel { at_least: worse.low, newest: found.newest }
@@ -261,8 +265,9 @@ impl Settled {
         runs: u32,
         terms: &StandingTerms,
     ) -> Self {
-        let distance = (terms.margin - worse.estimate).abs();
         let is_within = worse.estimate <= terms.margin;
+        let end = if is_within { terms.margin } else { PROVED * terms.margin };
+        let distance = (end - worse.estimate).abs();
         let width =
             if is_within { worse.high - worse.estimate } else { worse.estimate - worse.low };
         let (k, n) = (found.newest as f64, accepted.len() as f64);
@@ -362,6 +367,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_rather_beyond_the_margin_fails_if_half_of_the_margin_is_proved() {
+        let judge =
+            |value: f64, margin: f64| judge(&level(60), value, &StandingTerms { margin, ..TERMS });
+        let found = judge(104.0, 0.025);
+        assert_eq!(found.outcome, GateOutcome::Fail, "{found:?}");
+        let GateReason::RatherBeyond { about, at_least, newest: 1 } = found.reason else {
+            panic!("{found:?}")
+        };
+        assert!(about > 0.025 && (0.0125..=0.025).contains(&at_least), "{found:?}");
+        // Most of it is within, half is not proved, or the margin is finer than the noise.
+        for (value, margin) in [(104.0, 0.035), (102.6, 0.015), (102.15, 0.002)] {
+            let found = judge(value, margin);
+            assert_eq!(found.outcome, GateOutcome::Inconclusive, "{margin}: {found:?}");
+        }
+    }
+
+    #[test]
     fn runs_inside_a_value_tell_its_error() {
         let history = History {
             accepted: level(60)
@@ -410,12 +432,12 @@ mod tests {
         };
         let judge = |own: &[f64]| {
             let measured =
-                Measured { value: Value { value: 103.9, error: None }, runs: 1, exact: false };
+                Measured { value: Value { value: 102.9, error: None }, runs: 1, exact: false };
             let terms = StandingTerms { margin: 0.02, ..TERMS };
             against_level(series(), measured, &history(own), &terms)
         };
         assert_eq!(judge(&[]).result.outcome, GateOutcome::Inconclusive);
-        let together = judge(&[104.1, 103.8, 104.2, 104.0, 103.9]);
+        let together = judge(&[103.4, 103.6, 103.5, 103.7, 103.5]);
         assert_eq!((together.result.outcome, together.newest), (GateOutcome::Fail, 6));
     }
 
@@ -480,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_fails_when_all_of_it_exceeds_the_margin() {
+    fn a_comparison_fails_when_all_of_it_exceeds_the_margin() {
         let judge = |low, high| {
             let worse = Worse { low, estimate: f64::midpoint(low, high), high };
             Extent::of(worse, 0.02).outcome()

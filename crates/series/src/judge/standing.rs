@@ -9,11 +9,28 @@ use becalm_model::{Direction, RatioInterval};
 use becalm_stats::changes::Shift;
 use becalm_stats::newest::{self, LONGEST, left, moved, turn};
 
-use super::comparison::{Extent, Loss, Worse};
+use super::comparison::{Extent, Loss, PROVED, Worse};
 
-/// The share of the error that is granted where the place is chosen by the values themselves, and the margin is less
-/// than a quarter of what one value may be off by. A wider margin keeps chance out by itself.
+/// The share of the error that is granted where the place is chosen by the values themselves, and what is to be exceeded is
+/// fine. More than that keeps chance out by itself.
 const CHOSEN: f64 = 0.25;
+
+/// A change for the worse is fine if it is less than this part of what one value may be off by.
+const FINE: f64 = 0.25;
+
+/// The shares of the error that are granted for saying that values fail.
+#[derive(Debug, Clone, Copy)]
+struct Granted {
+    /// Because all of the interval is beyond the margin.
+    beyond: f64,
+    /// Because it is beyond the margin rather than within it; nothing where that does not count.
+    rather: Option<f64>,
+}
+
+impl Granted {
+    /// All of it for each.
+    const WHOLE: Self = Self { beyond: 1.0, rather: Some(1.0) };
+}
 
 /// The share of the error that is granted for saying that what failed is over.
 const BACK: f64 = 0.1;
@@ -114,20 +131,27 @@ impl Standing {
     }
 
     fn judge(&self, group: &[Value]) -> Found {
-        let alone = self.compare(&self.accepted, group, self.terms.confidence);
+        let of_group = self.ratio(&self.accepted, group, 1.0);
+        let reach = of_group.map_or(f64::INFINITY, |ratio| {
+            let worse = self.worse_by(&ratio);
+            worse.estimate - worse.low
+        });
+        let margin = self.terms.margin;
+        let is_fine = |change: f64| change < FINE * reach;
+        // Part of a fine margin is exceeded by chance too often.
+        let rather = |granted| Some(granted).filter(|_| !is_fine(margin));
+        let of_one = Granted { beyond: 1.0, rather: rather(1.0) };
+        let alone = self.found(of_group, &self.accepted, group, of_one);
         let all: Vec<f64> = self.accepted.iter().chain(group).map(|one| one.value).collect();
-        let Some(count) = turn(&all, self.worse()).filter(|count| *count > group.len()) else {
+        let Some(count) = turn(&all, self.worse_side()).filter(|count| *count > group.len()) else {
             return alone;
         };
         let (earlier, newer) = self.accepted.split_at(self.accepted.len() - (count - group.len()));
         let newer: Vec<Value> = newer.iter().chain(group).copied().collect();
-        let reach = alone.ratio.map_or(f64::INFINITY, |ratio| {
-            let worse = Worse::of(&ratio, self.terms.direction, Loss::OfOld);
-            worse.estimate - worse.low
-        });
-        let granted = if 4.0 * self.terms.margin < reach { CHOSEN } else { 1.0 };
-        let confidence = 1.0 - granted * (1.0 - self.terms.confidence);
-        let together = self.compare(earlier, &newer, confidence);
+        let granted = |change| if is_fine(change) { CHOSEN } else { 1.0 };
+        let of_chosen =
+            Granted { beyond: granted(margin), rather: rather(granted(PROVED * margin)) };
+        let together = self.compare(earlier, &newer, of_chosen);
         // What cannot be decided together is not decided because of the last alone.
         if alone.outcome > together.outcome { alone } else { together }
     }
@@ -135,7 +159,7 @@ impl Standing {
     /// Judges values that stay apart.
     fn still_apart(&mut self) -> Found {
         let from = self.apart.len().saturating_sub(100);
-        let found = self.compare(&self.accepted, &self.apart[from..], self.terms.confidence);
+        let found = self.compare(&self.accepted, &self.apart[from..], Granted::WHOLE);
         let is_held = self.has_failed;
         self.has_failed |= found.outcome == GateOutcome::Fail;
         let outcome = if self.has_failed { GateOutcome::Fail } else { found.outcome };
@@ -153,13 +177,12 @@ impl Standing {
             // One that failed alone is soon known for an outlier.
             let granted = if before.len() == 1 { 1.0 } else { BACK };
             let confidence = 1.0 - granted * (1.0 - self.terms.confidence);
-            left(&accepted, before, newest, self.worse(), confidence)
+            left(&accepted, before, newest, self.worse_side(), confidence)
                 && self.together(&self.apart[apart.len() - count..]).outcome != GateOutcome::Fail
         };
         (1..apart.len().min(LONGEST)).find(is_back).or_else(|| {
             let together = self.together(&self.apart);
-            let worse =
-                together.ratio.map(|ratio| Worse::of(&ratio, self.terms.direction, Loss::OfOld));
+            let worse = together.ratio.map(|ratio| self.worse_by(&ratio));
             let is_calm = worse.is_some_and(|worse| worse.estimate <= self.terms.margin / 2.0);
             let is_known = (FEWEST_BACK..=LONGEST).contains(&apart.len());
             (self.has_failed && is_known && is_calm).then_some(apart.len())
@@ -168,7 +191,7 @@ impl Standing {
 
     /// Judges values together by the accepted level.
     fn together(&self, values: &[Value]) -> Found {
-        self.compare(&self.accepted, values, self.terms.confidence)
+        self.compare(&self.accepted, values, Granted::WHOLE)
     }
 
     fn rejoin(&mut self, newest: usize) -> Found {
@@ -176,27 +199,57 @@ impl Standing {
         self.apart.clear();
         self.has_failed = false;
         self.is_back = true;
-        let found = self.compare(&self.accepted, &back, self.terms.confidence);
+        let found = self.compare(&self.accepted, &back, Granted::WHOLE);
         self.accepted.extend(back);
         found
     }
 
-    fn compare(&self, earlier: &[Value], newest: &[Value], confidence: f64) -> Found {
+    /// Judges values by the level.
+    fn compare(&self, earlier: &[Value], newest: &[Value], granted: Granted) -> Found {
+        self.found(self.ratio(earlier, newest, granted.beyond), earlier, newest, granted)
+    }
+
+    /// Says what is found of values that are so many times the level.
+    fn found(
+        &self,
+        ratio: Option<RatioInterval>,
+        earlier: &[Value],
+        newest: &[Value],
+        granted: Granted,
+    ) -> Found {
+        let margin = self.terms.margin;
+        let extent =
+            ratio.map_or(Extent::Across, |ratio| Extent::of(self.worse_by(&ratio), margin));
+        let is_rather_beyond = |share: f64| {
+            let wider = || self.ratio(earlier, newest, share);
+            let ratio = if share < granted.beyond { wider() } else { ratio };
+            ratio.is_some_and(|ratio| self.worse_by(&ratio).is_rather_beyond(margin))
+        };
+        let outcome = match extent.outcome() {
+            GateOutcome::Inconclusive if granted.rather.is_some_and(is_rather_beyond) => {
+                GateOutcome::Fail
+            }
+            outcome => outcome,
+        };
+        Found { outcome, newest: newest.len(), is_held: false, ratio }
+    }
+
+    /// Returns how many times the level values are, with an interval that misses at this share of the error.
+    fn ratio(&self, earlier: &[Value], newest: &[Value], granted: f64) -> Option<RatioInterval> {
         let values = |all: &[Value]| all.iter().map(|one| one.value).collect::<Vec<f64>>();
         let own = excess(earlier, newest).max(0.0);
         // The center is one for all values: more of them tell no more of it.
         let excess = own + newest.len() as f64 * self.level_variance;
+        let confidence = 1.0 - granted * (1.0 - self.terms.confidence);
         let found = moved(&values(earlier), &values(newest), excess, confidence);
-        let ratio =
-            found.map(|Shift { ratio, low, high }| RatioInterval { estimate: ratio, low, high });
-        let outcome = ratio.map_or(GateOutcome::Inconclusive, |ratio| {
-            let worse = Worse::of(&ratio, self.terms.direction, Loss::OfOld);
-            Extent::of(worse, self.terms.margin).outcome()
-        });
-        Found { outcome, newest: newest.len(), is_held: false, ratio }
+        found.map(|Shift { ratio, low, high }| RatioInterval { estimate: ratio, low, high })
     }
 
-    fn worse(&self) -> newest::Worse {
+    fn worse_by(&self, ratio: &RatioInterval) -> Worse {
+        Worse::of(ratio, self.terms.direction, Loss::OfOld)
+    }
+
+    fn worse_side(&self) -> newest::Worse {
         match self.terms.direction {
             Direction::Lower => newest::Worse::Larger,
             Direction::Higher => newest::Worse::Smaller,

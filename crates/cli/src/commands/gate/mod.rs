@@ -26,11 +26,12 @@ use crate::ui::Ui;
 ///
 /// A record of `becalm compare` is judged by its intervals: it fails if a whole interval exceeds
 /// the margin. A record of one side is judged by the history of the same benchmark on the same kind
-/// of machine: it passes if the interval of its change is within the margin, and fails if all of it
-/// is beyond, until `becalm changes acknowledge` accepts the level or the old one is back. Without a
-/// record, becalm judges the current level of each series by the one that was last accepted; results
-/// that were cut off at their timeout at the newest commit are undecided. Exit code 0: within the rules; 1: not; 3: the data
-/// do not allow a decision.
+/// of machine: it passes if the interval of its change is within the margin, and fails if the
+/// estimate is beyond the margin and all of the interval beyond half of it, until `becalm changes
+/// acknowledge` accepts the level or the old one is back. Without a record, becalm judges the
+/// current level of each series in the same way by the one that was last accepted; results that were
+/// cut off at their timeout at the newest commit are undecided. Exit code 0: within the rules; 1:
+/// not; 3: the data do not allow a decision.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files that `becalm compare` or `run` saved, or results of other tools; without any, the
