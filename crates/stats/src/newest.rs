@@ -34,7 +34,7 @@ const BEND: f64 = 2.0;
 const FARTHEST: f64 = 4.0;
 
 /// Earlier values that an interval is from, at most.
-const REACH: usize = 200;
+pub const REACH: usize = 200;
 
 /// Values that are enough to tell the deviation of a level without those among which a turn is looked for.
 const ENOUGH: usize = 20;
@@ -46,7 +46,10 @@ const ENOUGH: usize = 20;
 /// Panics when the confidence is not between 0 and 1.
 pub fn moved(earlier: &[f64], newest: &[f64], excess: f64, confidence: f64) -> Option<Shift> {
     let earlier = &earlier[earlier.len().saturating_sub(REACH)..];
-    if newest.is_empty() || earlier.iter().chain(newest).any(|value| *value <= 0.0) {
+    // A single 0 has a ratio, of several there may be no logarithm.
+    let is_single = newest.len() == 1;
+    let has_ratio = |value: &f64| *value > 0.0 || is_single && *value >= 0.0;
+    if newest.is_empty() || !newest.iter().all(has_ratio) || earlier.iter().any(|v| *v <= 0.0) {
         return None;
     }
     let predicted = predict(&Sample::new(earlier.to_vec()).ok()?, confidence)?.interval;
@@ -74,7 +77,7 @@ pub fn moved(earlier: &[f64], newest: &[f64], excess: f64, confidence: f64) -> O
     };
     let own = z * (excess.max(0.0) / k).sqrt() / center;
     let widened = |end: f64| (end / found.ratio).ln().hypot(own);
-    Some(if own > 0.0 {
+    Some(if own > 0.0 && found.ratio > 0.0 {
         Shift {
             ratio: found.ratio,
             low: found.ratio * (-widened(found.low)).exp(),
@@ -168,33 +171,39 @@ fn loss(distance: f64) -> f64 {
     if distance <= BEND { distance * distance / 2.0 } else { BEND * (distance - BEND / 2.0) }
 }
 
+/// What newest values are compared with to know whether they are back.
+#[derive(Debug, Clone, Copy)]
+pub struct Level {
+    interval: Interval,
+    /// Correlation of neighbours, and how many values there are.
+    correlation: f64,
+    count: f64,
+}
+
+impl Level {
+    /// Returns that of some values in time order; nothing of fewer than [`FEWEST`].
+    ///
+    /// Panics when the confidence is not between 0 and 1.
+    pub fn of(values: &[f64], confidence: f64) -> Option<Self> {
+        let interval = predict(&Sample::new(values.to_vec()).ok()?, confidence)?.interval;
+        Some(Self { interval, correlation: correlation(values), count: values.len() as f64 })
+    }
+}
+
 /// Says whether the newest values left the level of those just before them for the better: their means differ by more
-/// than a value of the `earlier` level may be from its center, as far as so many values tell.
-///
-/// Panics when the confidence is not between 0 and 1.
-pub fn left(
-    earlier: &[f64],
-    before: &[f64],
-    newest: &[f64],
-    worse: Worse,
-    confidence: f64,
-) -> bool {
-    let predicted =
-        Sample::new(earlier.to_vec()).ok().and_then(|sample| predict(&sample, confidence));
-    let Some(Interval { estimate, low, high }) = predicted.map(|found| found.interval) else {
-        return false;
-    };
+/// than a value of the usual level may be from its center, as far as so many values tell.
+pub fn left(level: &Level, before: &[f64], newest: &[f64], worse: Worse) -> bool {
     if before.is_empty() || newest.is_empty() {
         return false;
     }
+    let Level { interval: Interval { estimate, low, high }, correlation, count } = *level;
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (difference, reach) = match worse {
         Worse::Larger => (mean(before) - mean(newest), high - estimate),
         Worse::Smaller => (mean(newest) - mean(before), estimate - low),
     };
-    let r = correlation(earlier);
-    let share = |values: &[f64]| inflation(values.len(), r) / values.len() as f64;
-    let alone = 1.0 + 1.0 / earlier.len() as f64;
+    let share = |values: &[f64]| inflation(values.len(), correlation) / values.len() as f64;
+    let alone = 1.0 + 1.0 / count;
     difference > reach * ((share(before) + share(newest)) / alone).sqrt()
 }
 
@@ -261,8 +270,8 @@ mod tests {
     fn what_went_back_left() {
         let mut rng = Rng::new(9);
         let earlier = drawn(&mut rng, 60, 100.0);
-        let is_left =
-            |before: &[f64], newest: &[f64]| left(&earlier, before, newest, Worse::Larger, 0.95);
+        let level = Level::of(&earlier, 0.95).unwrap();
+        let is_left = |before: &[f64], newest: &[f64]| left(&level, before, newest, Worse::Larger);
         assert!(is_left(&[110.0], &[100.5]));
         assert!(!is_left(&[102.5], &[100.5]));
         assert!(is_left(&[102.5, 103.0, 102.8, 103.1], &[100.1, 99.9, 100.3]));

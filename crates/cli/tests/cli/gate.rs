@@ -516,6 +516,14 @@ fn a_change_that_was_dismissed_begins_no_level() {
     let _ = env.run(dismiss).exits_with(0);
     let found = gate(&env, &["--margin", "10%", "new.csv"], 0);
     assert_eq!(found["results"][0]["earlier"], 66, "{found}");
+    // Whatever the margin, no gate fails because of it.
+    new(&env, 103.0);
+    for file in [&["new.csv"][..], &[]] {
+        let output = env.run([&["gate", "--margin", "1%"], file].concat());
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{}", output.stdout);
+    }
+    new(&env, 115.0);
+    let _ = gate(&env, &["--margin", "1%", "new.csv"], 1);
 }
 
 #[test]

@@ -212,6 +212,8 @@ pub enum GateReason {
         /// How many there are.
         newest: usize,
     },
+    /// Somebody accepted the level of which this value is the only one.
+    Accepted,
     /// An earlier value failed, and nothing shows that this is over.
     StillWorse {
         /// By at least this share.

@@ -130,6 +130,7 @@ pub(crate) fn reason(reason: &GateReason) -> String {
             let of = of_the_last(*newest);
             format!("{of}about {} worse, at least {}", percent(*about), percent(*at_least))
         }
+        R::Accepted => "the only value of a level that was accepted".to_owned(),
         R::StillWorse { at_least, newest, since } => {
             let since = since.as_deref().map_or_else(
                 || format!("for {}", counted(*newest, "value")),

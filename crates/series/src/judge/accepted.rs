@@ -28,6 +28,8 @@ pub(super) struct Accepted {
     /// The first open change for the worse after these, among the changes of the series; points from there on are not
     /// of the accepted level.
     pub(super) open: Option<usize>,
+    /// The first point since the last change for the worse that somebody dismissed.
+    pub(super) dismissed: Option<usize>,
     /// The change for the worse that is not confirmed yet, among the changes of the series.
     pub(super) pending: Option<usize>,
 }
@@ -39,6 +41,7 @@ impl Accepted {
         let end = followed.points.len();
         let mut level =
             Level { ranges: std::iter::once(0..end).collect(), before: Vec::new(), open: None };
+        let mut dismissed = None;
         let mut accepted_at = followed.accepted_at().peekable();
         let confirmed = followed.changes.iter().enumerate().filter(|(_, (_, stored))| {
             stored.state == ChangeState::Confirmed || stored.review.is_some()
@@ -52,7 +55,9 @@ impl Accepted {
             }
             let next = confirmed.get(i + 1).map_or(end, |(_, next, _)| next.index);
             match &stored.review {
-                Some(Review { decision: Decision::Dismissed { .. }, .. }) => {}
+                Some(Review { decision: Decision::Dismissed { .. }, .. }) => {
+                    dismissed = Some(change.index).filter(|_| is_worse(change, stored, direction));
+                }
                 Some(Review { decision: Decision::Acknowledged { .. }, .. }) => {
                     level.begin(change.index, end);
                 }
@@ -69,7 +74,8 @@ impl Accepted {
                 && change.index >= first.max(start + 1)
                 && is_worse(change, stored, direction)
         });
-        Self { ranges: level.ranges, before: level.before, open: level.open, pending }
+        let Level { ranges, before, open } = level;
+        Self { ranges, before, open, dismissed, pending }
     }
 
     /// Returns the point from which on the values may be of a worse level that nobody accepted.

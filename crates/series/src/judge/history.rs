@@ -20,6 +20,9 @@ use crate::cut_off::{CutOff, cut_off};
 use crate::follow::{Followed, follow};
 use crate::points::margin_of;
 
+/// Values since a change that was dismissed after which those before it are not compared with any more.
+const STILL_COMPARED: usize = 264;
+
 /// A record of one side, as the entry that it would be.
 #[derive(Debug)]
 pub struct MeasuredSide<'a> {
@@ -242,6 +245,8 @@ impl Known {
         let unstable = if point.exact { None } else { followed.unstable() };
         let apart = accepted.apart(followed).filter(|_| !point.exact && unstable.is_none());
         let begin = accepted.indices().next().unwrap_or(0);
+        let dismissed = accepted.dismissed;
+        let is_own_level = accepted.indices().all(|at| itself == Some(points[at].entry));
         let mut before: Vec<usize> = accepted.before.iter().cloned().flatten().collect();
         before.drain(..before.len().saturating_sub(REACH));
         let accepted: Vec<usize> = if point.exact {
@@ -263,6 +268,16 @@ impl Known {
         let apart_counts = counts(&apart, &is_earlier);
         let every: Vec<usize> = accepted.iter().chain(&apart).copied().collect();
         let own = counts(&every, &|at| !is_earlier(at));
+        let since = |index: usize| accepted_counts.iter().filter(move |at| **at >= index).count();
+        let dismissed = dismissed.map_or(0, since);
+        // Of an exact metric one value is its level; of others all that are still compared with what was before.
+        let settled = match dismissed {
+            0 => 0,
+            values if point.exact => accepted_counts.len() - values + 1,
+            values if values <= STILL_COMPARED => accepted_counts.len(),
+            _ => 0,
+        };
+        let settled = settled.max(accepted_counts.len() - since(first));
         let values =
             |all: &[usize]| -> Vec<Value> { all.iter().map(|at| value_of(&points[*at])).collect() };
         let place =
@@ -278,6 +293,9 @@ impl Known {
                 before: values(&counts(&before, &is_earlier)),
                 apart: values(&apart_counts),
                 own: values(&own),
+                settled,
+                dismissed,
+                is_own_level,
             },
         }
     }

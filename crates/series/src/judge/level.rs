@@ -31,6 +31,12 @@ pub struct History {
     pub apart: Vec<Value>,
     /// Those of the commit that is judged.
     pub own: Vec<Value>,
+    /// How many of the first accepted values are not judged again: somebody decided about them.
+    pub settled: usize,
+    /// How many of the last accepted values came after a change for the worse that somebody dismissed.
+    pub dismissed: usize,
+    /// Whether the value that is judged is the whole level, because somebody accepted it.
+    pub is_own_level: bool,
 }
 
 /// A value to be judged.
@@ -59,8 +65,8 @@ pub struct ByHistory {
     pub newest: usize,
 }
 
-/// Judges a new value by the accepted level. Its interval decides: within the margin it passes, beyond it fails, and
-/// otherwise more values are needed. An exact metric is compared with the last value that passed.
+/// Judges a new value by the accepted level. Its interval decides: within the margin it passes, and it fails if it is beyond
+/// rather than within; otherwise more values are needed. An exact metric is compared with the last value that passed.
 pub fn against_level(
     of: GateSeries,
     measured: Measured,
@@ -73,6 +79,7 @@ pub fn against_level(
     let history = borrowed.as_ref().map_or(history, |(history, _)| history);
     let has = history.accepted.len();
     let missing = needed.checked_sub(has).filter(|missing| *missing > 0);
+    let missing = missing.filter(|_| !history.is_own_level || history.before.is_empty());
     let by = GateBy::History { earlier: history.accepted.len(), missing };
     let mut judged = GateResult {
         value: Some(value.value),
@@ -83,10 +90,18 @@ pub fn against_level(
         judged.reason = GateReason::TooFew { missing };
         return ByHistory { result: judged, newest: 1 };
     }
+    if history.is_own_level && has == 0 {
+        judged.reference = Some(value.value);
+        (judged.outcome, judged.reason) = (GateOutcome::Pass, GateReason::Accepted);
+        return ByHistory { result: judged, newest: 1 };
+    }
     if exact {
         return exactly(judged, value.value, history, terms);
     }
-    let level: Vec<f64> = history.accepted.iter().map(|one| one.value).collect();
+    let few = borrowed.as_ref().map(|(_, few)| *few);
+    let read = few.is_none().then(|| read(history, value, terms));
+    let compared = read.as_ref().map_or(&history.accepted[..], |(standing, _)| standing.compared());
+    let level: Vec<f64> = compared.iter().map(|one| one.value).collect();
     let sample = Sample::new(level).ok();
     let predicted = sample.as_ref().and_then(|sample| predict(sample, terms.confidence));
     let Some(Interval { estimate, low, high }) = predicted.map(|predicted| predicted.interval)
@@ -94,9 +109,8 @@ pub fn against_level(
         return ByHistory { result: judged, newest: 1 };
     };
     judged.reference = Some(estimate);
-    let few = borrowed.as_ref().map(|(_, few)| *few);
-    let (mut standing, group) = match few {
-        Some(few) => {
+    let (mut standing, group) = match (few, read) {
+        (Some(few), _) => {
             let z = normal::quantile(f64::midpoint(1.0, terms.confidence));
             let deviation = (high - low) / 2.0 / z;
             // The variance of a median of so many values.
@@ -104,13 +118,23 @@ pub fn against_level(
             let standing = Standing::new(*terms, history.accepted.clone());
             (standing.with_level_variance(variance), vec![value])
         }
-        None => read(history, value, terms),
+        (None, Some(read)) => read,
+        (None, None) => return ByHistory { result: judged, newest: 1 },
     };
     if let Some(few) = few {
         judged.by = GateBy::History { earlier: few, missing: None };
     }
-    let found = standing.take(&group, !history.apart.is_empty());
+    let mut found = standing.take(&group, !history.apart.is_empty());
+    if found.outcome == GateOutcome::Fail && !is_beyond_dismissed(history, value.value, terms) {
+        found.outcome = GateOutcome::Inconclusive;
+    }
     let Some(ratio) = found.ratio else {
+        if found.outcome == GateOutcome::Fail {
+            judged.outcome = GateOutcome::Fail;
+            judged.reason =
+                GateReason::StillWorse { at_least: 0.0, newest: found.newest, since: None };
+            return ByHistory { result: judged, newest: found.newest };
+        }
         around_zero(&mut judged, value.value, low, high, terms.direction);
         return ByHistory { result: judged, newest: group.len() };
     };
@@ -168,15 +192,36 @@ fn borrowed(history: &History) -> Option<(History, usize)> {
     Some((History { accepted, before: Vec::new(), ..history.clone() }, few))
 }
 
+/// Says whether a value is worse than all since the change for the worse that somebody dismissed, and than their middle by
+/// more than the margin: a gate does not fail because of what was dismissed.
+fn is_beyond_dismissed(history: &History, value: f64, terms: &StandingTerms) -> bool {
+    let from = history.accepted.len().saturating_sub(history.dismissed);
+    let mut since: Vec<f64> = history.accepted[from..].iter().map(|one| one.value).collect();
+    if history.dismissed == 0 || since.is_empty() {
+        return true;
+    }
+    let middle = median_of(&mut since);
+    match terms.direction {
+        Direction::Lower => {
+            value > since.iter().copied().fold(middle * (1.0 + terms.margin), f64::max)
+        }
+        Direction::Higher => {
+            value < since.iter().copied().fold(middle * (1.0 - terms.margin), f64::min)
+        }
+    }
+}
+
 /// Reads a history up to the value, and returns the values of its commit.
 fn read(history: &History, value: Value, terms: &StandingTerms) -> (Standing, Vec<Value>) {
-    let known = history.accepted.len().saturating_sub(AGAIN).max(FEWEST);
+    let known = history.accepted.len().saturating_sub(AGAIN).max(FEWEST).max(history.settled);
     let (first, again) = history.accepted.split_at(known);
-    let mut standing = Standing::new(*terms, first.to_vec());
+    let mut standing = Standing::new(*terms, first.to_vec()).with_settled(history.settled);
     for one in again {
         let _ = standing.take(&[*one], false);
     }
-    for one in &history.apart {
+    let (older, newer) = history.apart.split_at(history.apart.len().saturating_sub(AGAIN));
+    standing.keep_apart(older);
+    for one in newer {
         let _ = standing.take(&[*one], true);
     }
     let group = history.own.iter().copied().chain([value]).collect();
@@ -196,14 +241,21 @@ fn exactly(
         (Worse::of(&ratio, terms.direction, Loss::OfOld), ratio)
     };
     let is_beyond = |reference: f64, value: f64| {
-        reference > 0.0
-            && value >= 0.0
-            && Extent::of(worse_than(reference, value).0, terms.margin) == Extent::Beyond
+        if reference > 0.0 && value >= 0.0 {
+            Extent::of(worse_than(reference, value).0, terms.margin) == Extent::Beyond
+        } else {
+            // Without a ratio nobody knows by how much it is worse.
+            match terms.direction {
+                Direction::Lower => value > reference,
+                Direction::Higher => value < reference,
+            }
+        }
     };
     let all: Vec<f64> =
         history.accepted.iter().chain(&history.apart).map(|one| one.value).collect();
-    let (mut reference, mut newest) = (all[0], 0);
-    for value in &all[1..] {
+    let first = history.settled.saturating_sub(1);
+    let (mut reference, mut newest) = (all[first], 0);
+    for value in &all[first + 1..] {
         if is_beyond(reference, *value) {
             newest += 1;
         } else {
@@ -493,6 +545,82 @@ mod tests {
         assert_eq!(judge(&[100.0, 103.0, 101.0], 101.0).outcome, GateOutcome::Pass);
         let none = judge(&[], 1.0);
         assert_eq!(none.by, GateBy::History { earlier: 0, missing: Some(1) });
+    }
+
+    /// Judges a value of a series with this history.
+    fn judge_by(history: &History, value: f64, direction: Direction, exact: bool) -> GateResult {
+        let measured = Measured { value: Value { value, error: None }, runs: 1, exact };
+        let terms = StandingTerms { direction, margin: 0.02, ..TERMS };
+        against_level(series(), measured, history, &terms).result
+    }
+
+    #[test]
+    fn what_was_dismissed_makes_nothing_fail() {
+        let up: Vec<f64> = level(10).iter().map(|value| value + 10.0).collect();
+        let all = [level(40), up].concat();
+        let mut history = History { accepted: values(&all), ..History::default() };
+        let judge = |history: &History, value| judge_by(history, value, Direction::Lower, false);
+        assert_eq!(judge(&history, 111.0).outcome, GateOutcome::Fail, "nobody decided");
+        (history.settled, history.dismissed) = (50, 10);
+        for value in [101.0, 111.0, 112.5] {
+            let found = judge(&history, value);
+            assert_ne!(found.outcome, GateOutcome::Fail, "{value}: {found:?}");
+        }
+        assert_eq!(judge(&history, 130.0).outcome, GateOutcome::Fail);
+        // So it is with values of the same commit, and with exact ones.
+        history.own = values(&[111.0, 110.5, 111.5, 111.2]);
+        assert_ne!(judge(&history, 111.0).outcome, GateOutcome::Fail);
+        let exact = History {
+            accepted: values(&[100.0, 100.0, 110.0, 110.0]),
+            settled: 3,
+            dismissed: 2,
+            ..History::default()
+        };
+        let judge = |value| judge_by(&exact, value, Direction::Lower, true).outcome;
+        assert_eq!([110.0, 113.0].map(judge), [GateOutcome::Pass, GateOutcome::Fail]);
+    }
+
+    #[test]
+    fn what_is_before_the_last_values_that_count_is_not_judged_again() {
+        let up: Vec<f64> = level(10).iter().map(|value| value + 10.0).collect();
+        let history = History { accepted: values(&[level(40), up].concat()), ..History::default() };
+        let settled = History { settled: 50, ..history.clone() };
+        let judge = |history| judge_by(history, 112.0, Direction::Lower, false).outcome;
+        assert_eq!(judge(&history), GateOutcome::Fail);
+        assert_ne!(judge(&settled), GateOutcome::Fail);
+    }
+
+    #[test]
+    fn around_zero_too_no_worse_level_is_accepted_by_itself() {
+        let of = |all: &[f64]| History { accepted: values(all), ..History::default() };
+        let judge =
+            |all: &[f64], value, exact| judge_by(&of(all), value, Direction::Lower, exact).outcome;
+        for n in 0..3 {
+            let allocations = [vec![0.0; 3], vec![5.0; n]].concat();
+            assert_eq!(judge(&allocations, 5.0, true), GateOutcome::Inconclusive, "{n}");
+            let counts: Vec<f64> = (0..30).map(|i| f64::from(i * 7 % 5)).collect();
+            let counts = [counts, vec![50.0; n]].concat();
+            assert_eq!(judge(&counts, 50.0, false), GateOutcome::Inconclusive, "{n}");
+            assert_eq!(judge(&counts, 3.0, false), GateOutcome::Pass, "{n}");
+        }
+        // An outage has a ratio, and what failed before it stays failed.
+        let rate = |all: &[f64], value| judge_by(&of(all), value, Direction::Higher, false);
+        assert_eq!(rate(&level(40), 0.0).outcome, GateOutcome::Fail);
+        let failed = [level(40), vec![50.0, 0.0]].concat();
+        let found = rate(&failed, 50.0);
+        assert_eq!(found.outcome, GateOutcome::Fail, "{found:?}");
+        assert!(matches!(found.reason, GateReason::StillWorse { newest: 3, .. }), "{found:?}");
+    }
+
+    #[test]
+    fn the_only_value_of_an_accepted_level_passes() {
+        let history =
+            History { before: values(&level(60)), is_own_level: true, ..History::default() };
+        let found = judge_by(&history, 120.0, Direction::Lower, false);
+        assert_eq!((found.outcome, found.reason), (GateOutcome::Pass, GateReason::Accepted));
+        let unknown = History { is_own_level: true, ..History::default() };
+        let found = judge_by(&unknown, 120.0, Direction::Lower, false);
+        assert_eq!(found.by, GateBy::History { earlier: 0, missing: Some(10) });
     }
 
     #[test]

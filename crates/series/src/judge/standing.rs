@@ -7,7 +7,9 @@
 use becalm_model::gate::GateOutcome;
 use becalm_model::{Direction, RatioInterval};
 use becalm_stats::changes::Shift;
-use becalm_stats::newest::{self, LONGEST, left, moved, turn};
+use becalm_stats::newest::{self, LONGEST, Level, REACH, left, moved, turn};
+use becalm_stats::prediction::predict;
+use becalm_stats::{Interval, Sample};
 
 use super::comparison::{Extent, Loss, PROVED, Worse};
 
@@ -23,13 +25,13 @@ const FINE: f64 = 0.25;
 struct Granted {
     /// Because all of the interval is beyond the margin.
     beyond: f64,
-    /// Because it is beyond the margin rather than within it; nothing where that does not count.
-    rather: Option<f64>,
+    /// Because it is beyond the margin rather than within it.
+    rather: f64,
 }
 
 impl Granted {
     /// All of it for each.
-    const WHOLE: Self = Self { beyond: 1.0, rather: Some(1.0) };
+    const WHOLE: Self = Self { beyond: 1.0, rather: 1.0 };
 }
 
 /// The share of the error that is granted for saying that what failed is over.
@@ -81,6 +83,8 @@ pub struct Standing {
     /// found otherwise.
     apart: Vec<Value>,
     has_failed: bool,
+    /// How many of the accepted values somebody decided about: no turn is looked for among them.
+    settled: usize,
     /// Whether they came back, so that a change that was found before is over.
     is_back: bool,
     /// Variance of the center of the accepted level, beyond what its values say.
@@ -95,6 +99,7 @@ impl Standing {
             accepted,
             apart: Vec::new(),
             has_failed: false,
+            settled: 0,
             is_back: false,
             level_variance: 0.0,
         }
@@ -104,6 +109,22 @@ impl Standing {
     #[must_use]
     pub fn with_level_variance(self, level_variance: f64) -> Self {
         Self { level_variance, ..self }
+    }
+
+    /// Says of how many of the first values nothing more is to be decided.
+    #[must_use]
+    pub fn with_settled(self, settled: usize) -> Self {
+        Self { settled, ..self }
+    }
+
+    /// Takes values after a change for the worse without judging each.
+    pub fn keep_apart(&mut self, values: &[Value]) {
+        self.apart.extend_from_slice(values);
+    }
+
+    /// Returns the accepted values that others are compared with: the newest.
+    pub fn compared(&self) -> &[Value] {
+        &self.accepted[self.accepted.len().saturating_sub(REACH)..]
     }
 
     /// Returns the values of the accepted level.
@@ -122,6 +143,11 @@ impl Standing {
             };
         }
         let found = self.judge(group);
+        if found.ratio.is_none() && self.is_unusual(group) {
+            // There is no ratio around zero, but the level does not give such values.
+            self.apart.extend_from_slice(group);
+            return found;
+        }
         self.accepted.extend_from_slice(group);
         if found.outcome == GateOutcome::Fail {
             self.apart = self.accepted.split_off(self.accepted.len() - found.newest);
@@ -131,26 +157,19 @@ impl Standing {
     }
 
     fn judge(&self, group: &[Value]) -> Found {
-        let of_group = self.ratio(&self.accepted, group, 1.0);
-        let reach = of_group.map_or(f64::INFINITY, |ratio| {
-            let worse = self.worse_by(&ratio);
-            worse.estimate - worse.low
-        });
-        let margin = self.terms.margin;
-        let is_fine = |change: f64| change < FINE * reach;
-        // Part of a fine margin is exceeded by chance too often.
-        let rather = |granted| Some(granted).filter(|_| !is_fine(margin));
-        let of_one = Granted { beyond: 1.0, rather: rather(1.0) };
-        let alone = self.found(of_group, &self.accepted, group, of_one);
+        let alone = self.compare(&self.accepted, group, Granted::WHOLE);
         let all: Vec<f64> = self.accepted.iter().chain(group).map(|one| one.value).collect();
-        let Some(count) = turn(&all, self.worse_side()).filter(|count| *count > group.len()) else {
+        let Some(count) = turn(&all, self.worse_side()).filter(|count| {
+            let earlier = count.saturating_sub(group.len());
+            earlier > 0 && earlier <= self.accepted.len() - self.settled
+        }) else {
             return alone;
         };
         let (earlier, newer) = self.accepted.split_at(self.accepted.len() - (count - group.len()));
         let newer: Vec<Value> = newer.iter().chain(group).copied().collect();
-        let granted = |change| if is_fine(change) { CHOSEN } else { 1.0 };
-        let of_chosen =
-            Granted { beyond: granted(margin), rather: rather(granted(PROVED * margin)) };
+        let margin = self.terms.margin;
+        let granted = |change| if self.is_fine(change) { CHOSEN } else { 1.0 };
+        let of_chosen = Granted { beyond: granted(margin), rather: granted(PROVED * margin) };
         let together = self.compare(earlier, &newer, of_chosen);
         // What cannot be decided together is not decided because of the last alone.
         if alone.outcome > together.outcome { alone } else { together }
@@ -170,22 +189,26 @@ impl Standing {
     /// of them together are not worse after all, because the first was an outlier.
     fn back(&self) -> Option<usize> {
         let values = |all: &[Value]| all.iter().map(|one| one.value).collect::<Vec<f64>>();
-        let accepted = values(&self.accepted);
+        let accepted = values(self.compared());
         let apart = values(&self.apart);
+        let level =
+            |granted: f64| Level::of(&accepted, 1.0 - granted * (1.0 - self.terms.confidence));
+        // One that failed alone is soon known for an outlier.
+        let (of_one, of_more) = (level(1.0), level(BACK));
         let is_back = |count: &usize| {
             let (before, newest) = apart.split_at(apart.len() - count);
-            // One that failed alone is soon known for an outlier.
-            let granted = if before.len() == 1 { 1.0 } else { BACK };
-            let confidence = 1.0 - granted * (1.0 - self.terms.confidence);
-            left(&accepted, before, newest, self.worse_side(), confidence)
+            let level = if before.len() == 1 { &of_one } else { &of_more };
+            level.as_ref().is_some_and(|level| left(level, before, newest, self.worse_side()))
                 && self.together(&self.apart[apart.len() - count..]).outcome != GateOutcome::Fail
         };
         (1..apart.len().min(LONGEST)).find(is_back).or_else(|| {
-            let together = self.together(&self.apart);
-            let worse = together.ratio.map(|ratio| self.worse_by(&ratio));
-            let is_calm = worse.is_some_and(|worse| worse.estimate <= self.terms.margin / 2.0);
             let is_known = (FEWEST_BACK..=LONGEST).contains(&apart.len());
-            (self.has_failed && is_known && is_calm).then_some(apart.len())
+            if !self.has_failed || !is_known {
+                return None;
+            }
+            let worse = self.together(&self.apart).ratio.map(|ratio| self.worse_by(&ratio));
+            let is_calm = worse.is_some_and(|worse| worse.estimate <= self.terms.margin / 2.0);
+            is_calm.then_some(apart.len())
         })
     }
 
@@ -204,31 +227,49 @@ impl Standing {
         found
     }
 
-    /// Judges values by the level.
-    fn compare(&self, earlier: &[Value], newest: &[Value], granted: Granted) -> Found {
-        self.found(self.ratio(earlier, newest, granted.beyond), earlier, newest, granted)
+    /// Returns where the next value of the level lies.
+    fn predicted(&self) -> Option<Interval> {
+        let values = self.compared().iter().map(|one| one.value).collect();
+        let sample = Sample::new(values).ok()?;
+        Some(predict(&sample, self.terms.confidence)?.interval)
     }
 
-    /// Says what is found of values that are so many times the level.
-    fn found(
-        &self,
-        ratio: Option<RatioInterval>,
-        earlier: &[Value],
-        newest: &[Value],
-        granted: Granted,
-    ) -> Found {
+    /// Says whether a change for the worse is less than a part of what one value may be off by: by chance it happens often.
+    fn is_fine(&self, change: f64) -> bool {
+        let reach = self.predicted().map_or(f64::INFINITY, |Interval { estimate, low, high }| {
+            match self.terms.direction {
+                Direction::Lower => 1.0 - estimate / high,
+                Direction::Higher => estimate / low.max(0.0) - 1.0,
+            }
+        });
+        change < FINE * reach
+    }
+
+    /// Says whether one of these values is worse than the next value of the level may be.
+    fn is_unusual(&self, group: &[Value]) -> bool {
+        let Some(Interval { low, high, .. }) = self.predicted() else { return false };
+        group.iter().any(|one| match self.terms.direction {
+            Direction::Lower => one.value > high,
+            Direction::Higher => one.value < low,
+        })
+    }
+
+    /// Judges values by the level.
+    fn compare(&self, earlier: &[Value], newest: &[Value], granted: Granted) -> Found {
         let margin = self.terms.margin;
+        let ratio = self.ratio(earlier, newest, granted.beyond);
         let extent =
             ratio.map_or(Extent::Across, |ratio| Extent::of(self.worse_by(&ratio), margin));
-        let is_rather_beyond = |share: f64| {
+        // Part of a fine margin is exceeded by chance too often.
+        let is_rather_beyond = || {
+            let share = granted.rather;
             let wider = || self.ratio(earlier, newest, share);
             let ratio = if share < granted.beyond { wider() } else { ratio };
             ratio.is_some_and(|ratio| self.worse_by(&ratio).is_rather_beyond(margin))
+                && !self.is_fine(margin)
         };
         let outcome = match extent.outcome() {
-            GateOutcome::Inconclusive if granted.rather.is_some_and(is_rather_beyond) => {
-                GateOutcome::Fail
-            }
+            GateOutcome::Inconclusive if is_rather_beyond() => GateOutcome::Fail,
             outcome => outcome,
         };
         Found { outcome, newest: newest.len(), is_held: false, ratio }

@@ -29,7 +29,7 @@ use crate::ui::Ui;
 /// of machine: it passes if the interval of its change is within the margin, and fails if the
 /// estimate is beyond the margin and all of the interval beyond half of it, until `becalm changes
 /// acknowledge` accepts the level or the old one is back. Without a record, becalm judges the
-/// current level of each series in the same way by the one that was last accepted; results that were
+/// current level of each series by the one that was last accepted; results that were
 /// cut off at their timeout at the newest commit are undecided. Exit code 0: within the rules; 1:
 /// not; 3: the data do not allow a decision.
 #[derive(Debug, clap::Args)]
