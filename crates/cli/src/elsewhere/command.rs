@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use becalm_fleet::{Around, Errand, Frame, Host, Outcome, Output, Parcel};
 use becalm_model::terms::Exports;
 use becalm_model::wire::HostStatus;
-use becalm_session::{disturbed_runs, files};
+use becalm_session::{body_files, disturbed_runs, files};
 use clap::ArgMatches;
 
 use super::place::Place;
@@ -23,6 +23,8 @@ use crate::ui::Ui;
 pub(crate) struct Asked {
     host: String,
     send: Vec<PathBuf>,
+    /// A file of requests, which may name other files.
+    requests: Option<PathBuf>,
     /// Files that the command writes.
     outputs: Vec<PathBuf>,
     /// Files that the record of a session is saved to.
@@ -55,6 +57,7 @@ impl Asked {
         Some(Self {
             host,
             send: send.into_iter().flatten().cloned().collect(),
+            requests: path("requests"),
             outputs: OUTPUTS.into_iter().filter_map(path).collect(),
             exports,
         })
@@ -73,6 +76,11 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
     let mut parcel = Parcel::new(&folder);
     for path in &asked.send {
         parcel.add(path)?;
+    }
+    if let Some(requests) = &asked.requests {
+        for path in body_files(requests).map_err(CommandError::usage)? {
+            parcel.add(&path)?;
+        }
     }
     let outputs: Vec<PathBuf> = asked.outputs.iter().map(|path| folder.join(path)).collect();
     for path in &outputs {

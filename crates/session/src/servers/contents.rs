@@ -99,6 +99,12 @@ pub(crate) fn place_body(file: &mut Option<String>, folder: &Path) {
     }
 }
 
+/// Returns the files of bodies that a file of requests names.
+pub fn body_files(path: &Path) -> Result<Vec<PathBuf>, ContentsError> {
+    let requests = read_requests(path)?;
+    Ok(requests.into_iter().filter_map(|one| one.body_file).map(PathBuf::from).collect())
+}
+
 /// Reads them as a mix.
 pub fn read_mix(path: &Path, of: MixOf) -> Result<Vec<LoadRequest>, ContentsError> {
     let requests = read_requests(path)?;

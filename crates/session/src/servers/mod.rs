@@ -20,7 +20,7 @@ use becalm_model::{Metric, Note, SessionNote};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
 
-pub use contents::{ContentsError, contents_of, read_body, read_mix, read_values};
+pub use contents::{ContentsError, body_files, contents_of, read_body, read_mix, read_values};
 pub(crate) use contents::{place_body, read_bodies, read_requests};
 pub(crate) use numbers::Numbers;
 

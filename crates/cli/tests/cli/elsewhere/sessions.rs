@@ -207,6 +207,11 @@ fn a_load_comes_from_the_host() {
     assert_eq!(counts["answered"], counts["scheduled"]);
     assert!(env.read("l.hlog").contains("Tag=service,"));
     assert_eq!(env.read("l.csv").lines().count(), 2);
+    // The files that a file of requests names go with it.
+    env.write("mix/requests", "{\"path\": \"/\", \"method\": \"POST\", \"body-file\": \"body\"}\n");
+    env.write("mix/body", "hello");
+    let output = env.run([&line[..], &["--requests", "mix/requests"]].concat());
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", output.stderr);
 }
 
 #[test]
