@@ -125,10 +125,11 @@ impl Running {
         self.kept.as_ref().is_some_and(|kept| kept.contains(text))
     }
 
-    /// Asks it to end, and waits for that at most so long.
+    /// Asks it to end, and waits for that at most so long; not at all if the request cannot come to it.
     pub(crate) fn ask_to_end(&self, patience: Duration) {
-        let _ = wait::kill_subject(self.started.pid, SIGTERM);
-        self.ends_within(patience);
+        if wait::kill_subject(self.started.pid, SIGTERM) == Sent::Done {
+            self.ends_within(patience);
+        }
     }
 
     /// Brings it to its end, if it has not ended, and gathers what it used.
@@ -211,8 +212,14 @@ impl Running {
     fn end(&mut self) -> Result<(ExitStatus, Usage), LaunchError> {
         // Before the leader is reaped, while its number cannot mean another group. Also ends the
         // leader, should watching it have failed.
-        let _ = wait::kill_subject(self.started.pid, SIGKILL);
+        let sent = wait::kill_subject(self.started.pid, SIGKILL);
         self.is_reaped = true;
+        // One of another user that has ended and is not reaped cannot be sent anything either.
+        if sent == Sent::NotAllowed && !self.ends_within(Duration::ZERO) {
+            // It goes on, and waiting for it could take for ever.
+            let command = self.command.clone();
+            return Err(LaunchError::NotOurs { command, pid: self.started.pid });
+        }
         let ended = wait::reap(self.started.pid)
             .map_err(|source| LaunchError::System { operation: "wait for the command", source })?;
         wait::reap_orphans(self.started.pid);

@@ -105,8 +105,11 @@ fn without_proc_times_are_still_measured() {
     assert!(record["subjects"][0]["runs"][1]["wall_time"].as_f64().unwrap() > 0.0);
 }
 
-/// Runs becalm as nobody, with a home that cannot be written.
-fn as_nobody(test: &str, arguments: &[&str]) -> Option<CommandOutput> {
+/// What makes a program run as nobody, behind `setpriv`.
+const NOBODY: [&str; 3] = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+
+/// Makes a place where nobody can start `setpriv` and a copy of becalm, whose path is returned.
+fn nobodys_becalm(test: &str) -> Option<(TestEnv, String)> {
     if !is_root() {
         skipped(&format!("{test}: becoming nobody needs root"));
         return None;
@@ -116,18 +119,18 @@ fn as_nobody(test: &str, arguments: &[&str]) -> Option<CommandOutput> {
     let binary = env.work().join("becalm");
     std::fs::copy(env!("CARGO_BIN_EXE_becalm"), &binary).unwrap();
     std::fs::set_permissions(env.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
-    let reachable = Command::new("setpriv")
-        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-        .arg(&binary)
-        .arg("--version")
-        .output();
+    let reachable = Command::new("setpriv").args(NOBODY).arg(&binary).arg("--version").output();
     if !reachable.is_ok_and(|output| output.status.success()) {
         skipped(&format!("{test}: nobody cannot reach {}", binary.display()));
         return None;
     }
-    let binary = binary.to_string_lossy().into_owned();
-    let before = ["--reuid=65534", "--regid=65534", "--clear-groups", &binary];
-    Some(env.run([&before[..], arguments].concat()))
+    Some((env, binary.to_string_lossy().into_owned()))
+}
+
+/// Runs becalm as nobody, with a home that cannot be written.
+fn as_nobody(test: &str, arguments: &[&str]) -> Option<CommandOutput> {
+    let (env, binary) = nobodys_becalm(test)?;
+    Some(env.run([&NOBODY[..], &[&binary], arguments].concat()))
 }
 
 #[test]
@@ -165,4 +168,43 @@ fn what_quiets_the_machine_is_left_out_without_root_and_that_is_said() {
     };
     check("--isolate", "CPUs cannot be isolated here: this needs root");
     check("--tune", "the machine was not tuned: cannot create the lock");
+}
+
+/// The options of `setpriv` for a program that runs as root.
+const ROOT: &str = "--reuid 0 --regid 0 --clear-groups";
+
+/// Makes a `setpriv` that makes root of anybody, as sudo does; `None`, visibly, where the file system does not allow it.
+fn sudo(test: &str, env: &TestEnv) -> Option<String> {
+    let folders = std::env::var("PATH").unwrap_or_default();
+    let there = folders.split(':').map(|folder| format!("{folder}/setpriv"));
+    let original = there.into_iter().find(|path| std::path::Path::new(path).exists()).unwrap();
+    let sudo = env.work().join("sudo");
+    std::fs::copy(original, &sudo).unwrap();
+    std::fs::set_permissions(&sudo, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let sudo = sudo.to_string_lossy().into_owned();
+    let becomes_root = [&sudo].into_iter().map(String::as_str).chain(ROOT.split(' '));
+    let id = Command::new("setpriv").args(NOBODY).args(becomes_root).args(["id", "-u"]).output();
+    if id.is_ok_and(|output| output.stdout == b"0\n") {
+        return Some(sudo);
+    }
+    skipped(&format!("{test}: nobody cannot become root through a set-user-ID bit here"));
+    None
+}
+
+#[test]
+fn a_server_of_another_user_that_cannot_be_ended_is_an_error_and_no_wait_for_ever() {
+    const TEST: &str = "a_server_of_another_user";
+    let Some((env, becalm)) = nobodys_becalm(TEST) else { return };
+    let Some(sudo) = sudo(TEST, &env) else { return };
+    let server = format!("{sudo} {ROOT} {becalm} workload serve --port {{port}}");
+    let url = "http://127.0.0.1:{port}/";
+    let load = ["compare", "--load", "rate=50,duration=200ms", "--url", url, &server, &server];
+    let output = env.run([&NOBODY[..], &[&becalm], &load].concat());
+    let text = &output.stderr;
+    let pid = text.split_once("(process ").and_then(|(_, rest)| rest.split_once(')'));
+    if let Some((pid, _)) = pid {
+        assert!(Command::new("kill").arg(pid).status().unwrap().success(), "{text}");
+    }
+    assert!(text.contains("cannot end `") && text.contains("as another user"), "{text}");
+    output.exits_with(4);
 }
