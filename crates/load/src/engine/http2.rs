@@ -116,9 +116,13 @@ impl Http2 {
         template: &Template,
     ) -> Result<Answer, NoAnswer> {
         self.exchange_or_error(request, template).await.map_err(|error| {
-            // What a request meets on a connection that has ended is not why that ended.
             let end = self.end.get().cloned().flatten();
-            end.map_or_else(|| NoAnswer::of_http2(&error), NoAnswer::Failed)
+            match NoAnswer::of_http2(&error) {
+                // The server said so of this request, whatever the connection met then.
+                given_back @ NoAnswer::GivenBack(_) => given_back,
+                // What a request meets on a connection that has ended is not why that ended.
+                failed @ NoAnswer::Failed(_) => end.map_or(failed, NoAnswer::Failed),
+            }
         })
     }
 

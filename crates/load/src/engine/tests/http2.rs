@@ -143,19 +143,29 @@ fn a_request_that_was_refused_unprocessed_is_sent_once_more() {
     assert_eq!(total.failed()[0].kind, FailureKind::Closed);
 }
 
-/// A server whose first connection answers one request, and says that it processed no other (RFC 9113, section 6.8). The
-/// others answer all.
-fn leaving_some() -> SocketAddr {
+/// A frame of HTTP/2: kind, flags, stream and payload.
+fn frame(kind: u8, flags: u8, id: u32, payload: &[u8]) -> Vec<u8> {
+    let length = u8::try_from(payload.len()).unwrap();
+    [&[0, 0, length, kind, flags][..], &id.to_be_bytes(), payload].concat()
+}
+
+/// Says that no request after the first one of a connection was processed (RFC 9113, section 6.8).
+fn goaway(_id: u32) -> Vec<u8> {
+    frame(7, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0])
+}
+
+/// Refuses a request, and breaks the connection with the next frame: data of no stream.
+fn refused_and_broken(id: u32) -> Vec<u8> {
+    [frame(3, 0, id, &[0, 0, 0, 7]), frame(0, 0, 0, b"?")].concat()
+}
+
+/// A server whose first connection answers one request, and gives others this. Its other connections answer all.
+fn leaving_some(others: fn(u32) -> Vec<u8>) -> SocketAddr {
     let is_first = AtomicBool::new(true);
     server(move |mut stream| {
         const SETTINGS: u8 = 4;
         const HEADERS: u8 = 1;
-        const GOAWAY: u8 = 7;
         let is_first = is_first.swap(false, Ordering::SeqCst);
-        let frame = |kind: u8, flags: u8, id: u32, payload: &[u8]| {
-            let length = u8::try_from(payload.len()).unwrap();
-            [&[0, 0, length, kind, flags][..], &id.to_be_bytes(), payload].concat()
-        };
         let _ = stream.write_all(&frame(SETTINGS, 0, 0, &[]));
         let _ = stream.read_exact(&mut [0; b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".len()]);
         let mut head = [0; 9];
@@ -167,7 +177,7 @@ fn leaving_some() -> SocketAddr {
                 (SETTINGS, 0) => frame(SETTINGS, 1, 0, &[]),
                 // A head that says 200, and ends the answer.
                 (HEADERS, _) if id == 1 || !is_first => frame(HEADERS, 5, id, &[0x88]),
-                (HEADERS, _) => frame(GOAWAY, 0, 0, &[0, 0, 0, 1, 0, 0, 0, 0]),
+                (HEADERS, _) => others(id),
                 _ => continue,
             };
             let _ = stream.write_all(&answer);
@@ -177,10 +187,19 @@ fn leaving_some() -> SocketAddr {
 
 #[test]
 fn what_a_connection_did_not_process_before_its_end_goes_over_another_one() {
-    let loaded = run(Plan { connections: 1, streams: 8, ..over_http2(leaving_some()) });
+    let loaded = run(Plan { connections: 1, streams: 8, ..over_http2(leaving_some(goaway)) });
     let counts = loaded.total.counts;
     assert_eq!(counts.answered, 20, "{:?}", loaded.total.failed());
     assert!(counts.given_back >= 1 && counts.connections == 2, "{counts:?}");
+}
+
+#[test]
+fn what_was_refused_is_sent_again_even_if_the_connection_breaks_at_the_same_time() {
+    let address = leaving_some(refused_and_broken);
+    let loaded = run(Plan { connections: 1, streams: 1, ..over_http2(address) });
+    let counts = loaded.total.counts;
+    assert_eq!(counts.answered, 20, "{:?}", loaded.total.failed());
+    assert_eq!((counts.given_back, counts.connections), (1, 2));
 }
 
 #[test]
