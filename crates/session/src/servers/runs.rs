@@ -60,7 +60,7 @@ impl Client for Scripted {
     }
 
     fn is_taken(&self, _url: &str) -> bool {
-        false
+        self.ready.with_file_name("taken").exists()
     }
 
     fn warm_up(&self, _call: Call<'_>) -> Result<(), String> {
@@ -331,6 +331,31 @@ fn servers_that_stay_are_started_once_and_stopped_in_the_end() {
     );
     let pids = bench.written("pids");
     wait_until("everything has ended", || pids.iter().all(|pid| is_gone(pid)));
+}
+
+#[test]
+fn a_server_that_stays_and_leaves_something_that_listens_is_an_error_in_the_end() {
+    let bench = Bench::new(|_, _| Met::Answers);
+    let leaves = "touch %/ready; trap 'touch %/taken; exit' TERM; sleep 1000 & wait";
+    let stopped = |is_interrupted: bool| {
+        bench.with(
+            &[leaves],
+            |server| server.keep = true,
+            |spawn| {
+                spawn.run(request(0, 1)).unwrap();
+                if is_interrupted {
+                    bench.interrupt.raise(2);
+                }
+                spawn.clean_up(&mut |_| {})
+            },
+        )
+    };
+    let RunError::Server { source, .. } = stopped(false).unwrap_err() else { panic!() };
+    assert!(matches!(*source, ServerError::StillThere { .. }), "{source}");
+    std::fs::remove_file(bench.folder.path().join("taken")).unwrap();
+    // After a signal nobody waits for that, and nothing has failed.
+    stopped(true).unwrap();
+    assert!(bench.folder.path().join("taken").exists());
 }
 
 #[test]

@@ -197,11 +197,10 @@ impl<'a> Spawn<'a> {
         }
     }
 
-    /// Runs the cleanup hooks of every subject, all of them even if one fails; the first failure
-    /// is returned. Says before each which command starts.
+    /// Stops the servers that still run, and runs the cleanup hooks of every subject, all of them even if one fails; the
+    /// first failure is returned. Says before each which command starts.
     pub fn clean_up(&mut self, starts: &mut dyn FnMut(&str)) -> Result<(), RunError> {
-        self.stop_servers();
-        let mut result = Ok(());
+        let mut result = self.stop_servers();
         for index in 0..self.plan.subjects.len() {
             let command = self.plan.subjects[index].hooks.cleanup.clone();
             command.as_deref().into_iter().for_each(&mut *starts);

@@ -14,7 +14,7 @@ use crate::rounds::client::{Call, PORT, Ready, Sent, ServerError, ServerStart, S
 use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::spawn_plan::RunError;
 use crate::running::Running;
-use crate::{Finished, monotonic_raw};
+use crate::{Finished, LaunchError, monotonic_raw};
 
 /// How long a server may take until it is ready.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -186,10 +186,26 @@ impl Spawn<'_> {
         }
     }
 
-    /// Stops the servers that stay as long as the session.
-    pub(super) fn stop_servers(&mut self) {
-        for (_, server) in std::mem::take(&mut self.servers.kept) {
-            server.running.ask_to_end(GRACE);
+    /// Stops the servers that stay as long as the session, all of them even if one cannot be stopped; the first failure is
+    /// returned.
+    pub(super) fn stop_servers(&mut self) -> Result<(), RunError> {
+        let mut result = Ok(());
+        for (subject, server) in std::mem::take(&mut self.servers.kept) {
+            result = result.and(self.stop_kept(subject, server));
+        }
+        result
+    }
+
+    fn stop_kept(&self, subject: usize, server: Server) -> Result<(), RunError> {
+        let url = server.url.clone();
+        match self.stop_server(subject, server) {
+            // It has ended; the signal is about the session.
+            Err(RunError::Launch { source: LaunchError::Interrupted { .. }, .. }) => return Ok(()),
+            stopped => stopped.map(drop)?,
+        }
+        match self.plan.subjects[subject].serving.clone() {
+            Some(serving) => self.see_that_it_is_gone(subject, &serving, &url),
+            None => Ok(()),
         }
     }
 
@@ -319,7 +335,7 @@ impl Spawn<'_> {
             .map_err(|source| RunError::Launch { subject: self.name_of(subject), source })
     }
 
-    /// Waits until nobody listens any more where a server was.
+    /// Waits until nobody listens any more where a server was; not after a signal, which ends the session.
     fn see_that_it_is_gone(
         &self,
         subject: usize,
@@ -332,7 +348,9 @@ impl Spawn<'_> {
                 let url = url.to_owned();
                 return Err(self.server_error(subject, ServerError::StillThere { url }));
             }
-            self.interrupt.sleep(LOOK);
+            if !self.interrupt.sleep(LOOK) {
+                break;
+            }
         }
         Ok(())
     }
@@ -350,7 +368,7 @@ impl Spawn<'_> {
 }
 
 fn interrupted(spawn: &Spawn<'_>, subject: usize, signal: i32) -> RunError {
-    let source = crate::LaunchError::Interrupted { signal };
+    let source = LaunchError::Interrupted { signal };
     RunError::Launch { subject: spawn.name_of(subject), source }
 }
 
