@@ -31,7 +31,7 @@ pub use document::{About, document};
 pub use engine::{
     Bodies, Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests,
     Target, TargetError, Template, TlsError, Trusted, Unanswered, Wanted, Way, ask,
-    basic_authorization, bearer_authorization, load, load_while, threads_here,
+    basic_authorization, bearer_authorization, load, load_while, port_of_url, threads_here,
 };
 pub use fidelity::{Observed, judge};
 pub use find::{

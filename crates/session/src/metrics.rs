@@ -5,7 +5,7 @@ use becalm_model::load::MAIN_METRIC;
 use becalm_model::terms::{Primary, RunTerms, Terms};
 use becalm_runner::{Extractor, MetricSpecError};
 
-use crate::servers::ServerTermsError;
+use crate::servers::{self, ServerTermsError};
 
 /// Why metrics are invalid.
 #[derive(Debug, thiserror::Error)]
@@ -144,6 +144,10 @@ fn of_servers(
     ];
     if let Some((_, flag)) = refused.into_iter().find(|(is_there, _)| *is_there) {
         return Err(ServerTermsError::NotForServers(flag).into());
+    }
+    let line = runs.load.as_deref().and_then(|load| servers::awaited_line(load.ready.as_deref()));
+    if let Some(line) = line.filter(|_| runs.output != "null") {
+        return Err(ServerTermsError::UnseenLine { line, output: runs.output.clone() }.into());
     }
     if names.is_empty() {
         names.push(MAIN_METRIC.to_owned());

@@ -52,7 +52,7 @@ use crate::tally::Tally;
 
 pub use ask::{Unanswered, ask};
 pub use mix::{Bodies, Contents, Requests, basic_authorization, bearer_authorization};
-pub use target::{Protocol, Target, TargetError, Way};
+pub use target::{Protocol, Target, TargetError, Way, port_of_url};
 pub use template::Template;
 pub use tls::{TlsError, Trusted};
 pub use wanted::{RequestError, Wanted};

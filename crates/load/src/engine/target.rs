@@ -117,16 +117,33 @@ impl Target {
         // An address of IPv6 is in brackets in a URL.
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let tls = if is_tls { Some(Tls::new(host, protocol.in_tls(), &trusted)?) } else { None };
-        let usual = if is_tls { 443 } else { 80 };
         let place = match unix_socket {
             Some(path) => Place::Unix(path),
-            None => Place::Tcp(address(host, uri.port_u16().unwrap_or(usual))?),
+            None => Place::Tcp(address(host, port_of(&uri))?),
         };
         Ok(Self { uri, protocol, place, tls })
     }
 }
 
+/// Returns the port that a URL means.
+pub fn port_of_url(url: &str) -> Option<u16> {
+    url.parse().ok().as_ref().map(port_of)
+}
+
+/// Returns the port of a URL, the usual one of its scheme if it names none.
+fn port_of(uri: &Uri) -> u16 {
+    let usual = if uri.scheme_str() == Some("https") { 443 } else { 80 };
+    uri.port_u16().unwrap_or(usual)
+}
+
 impl Target {
+    /// Says whether a URL has the host and the port of this one's.
+    pub fn has_place_of(&self, url: &str) -> bool {
+        let Ok(other) = url.parse::<Uri>() else { return false };
+        let host = |uri: &Uri| uri.host().map(str::to_ascii_lowercase);
+        host(&self.uri) == host(&other) && port_of(&self.uri) == port_of(&other)
+    }
+
     /// Returns where its server listens.
     pub fn at(&self) -> Listening {
         match &self.place {
@@ -173,6 +190,15 @@ mod tests {
         let target = Target::new("https://127.0.0.1/", Way::default()).unwrap();
         assert!(matches!(target.place, Place::Tcp(address) if address.port() == 443));
         assert!(target.tls.is_some());
+    }
+
+    #[test]
+    fn a_url_of_the_same_host_and_port_has_its_place() {
+        let target = Target::new("http://127.0.0.1/a", Way::default()).unwrap();
+        assert!(target.has_place_of("http://127.0.0.1:80/b?c"));
+        for other in ["https://127.0.0.1/", "http://127.0.0.1:81/a", "http://127.0.0.2/a", "a b"] {
+            assert!(!target.has_place_of(other), "{other}");
+        }
     }
 
     #[test]

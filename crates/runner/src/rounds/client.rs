@@ -22,6 +22,19 @@ pub trait Client: fmt::Debug {
     /// With the words for what came instead.
     fn ask(&self, url: &str, patience: Duration, interrupt: &Interrupt) -> Result<(), String>;
 
+    /// Gets another URL than that of the load (`of_load`) once, and waits at most so long for an answer without an error.
+    ///
+    /// # Errors
+    ///
+    /// With the words for what came instead.
+    fn get(
+        &self,
+        url: &str,
+        of_load: &str,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), String>;
+
     /// Says whether somebody takes connections at the place of a URL.
     fn is_taken(&self, url: &str) -> bool;
 
@@ -97,7 +110,7 @@ pub enum ServerStart {
 /// What shows that a server is ready. Texts may contain [`PORT`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ready {
-    /// This URL answers; `None` for that of the load.
+    /// A GET of this URL has an answer without an error; `None`: a request of the load has the right one.
     Answers(Option<String>),
     /// Somebody takes connections at this port of the loopback.
     Listens(String),

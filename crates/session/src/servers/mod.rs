@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use becalm_load::{
     Bodies, Contents, Plan, Protocol, RequestError, Requests, Schedule, Target, TargetError,
-    Trusted, Way, ask, load_while, run_load, threads_here, value_of_run,
+    Template, Trusted, Wanted, Way, ask, load_while, port_of_url, run_load, threads_here,
+    value_of_run,
 };
 use becalm_model::load::{
     self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, THROUGHPUT,
@@ -42,6 +43,17 @@ pub enum ServerTermsError {
     /// A port is chosen of which a server does not hear.
     #[error("--url contains {{port}}, but `{0}` does not, so the server cannot know its port")]
     UnusedPort(String),
+    /// A line shows that a server is ready, and becalm does not see what it prints.
+    #[error(
+        "--ready waits for a line with `{line}`, and with --output {output} becalm does not see what a server prints: \
+         leave out --output, or give a URL or a port to --ready"
+    )]
+    UnseenLine {
+        /// The part of a line.
+        line: String,
+        /// Where the output goes.
+        output: String,
+    },
     /// Something that is about programs that end.
     #[error("{0} cannot be combined with --load: a server runs until becalm stops it")]
     NotForServers(&'static str),
@@ -85,8 +97,14 @@ pub(crate) fn serving(
         metrics: load::metrics(quantiles),
     };
     // What is wrong with it is said before the first server starts.
-    let target = generator.target(&url.replace(PORT, "1"))?;
+    let filled = |text: &str| text.replace(PORT, "1");
+    let target = generator.target(&filled(&url))?;
     generator.requests(&target)?;
+    if let ServerStart::Once(Ready::Answers(Some(other)))
+    | ServerStart::EachRun(Ready::Answers(Some(other))) = &start
+    {
+        generator.target_beside(&filled(other), &target)?;
+    }
     Ok(Serving { client: Rc::new(generator), url, start })
 }
 
@@ -103,6 +121,14 @@ fn ready(text: Option<&str>) -> Ready {
             Ready::Listens(port.to_owned())
         }
         Some(line) => Ready::Prints(line.to_owned()),
+    }
+}
+
+/// Returns the part of a line that shows that a server is ready, if it is one that does.
+pub(crate) fn awaited_line(text: Option<&str>) -> Option<String> {
+    match ready(text) {
+        Ready::Prints(line) => Some(line),
+        Ready::Answers(_) | Ready::Listens(_) => None,
     }
 }
 
@@ -155,12 +181,40 @@ struct Generator {
 impl Generator {
     fn target(&self, url: &str) -> Result<Target, TargetError> {
         let scenario = &self.scenario;
+        // Servers that run at the same time need a socket each.
+        let port = port_of_url(url).map(|port| port.to_string()).unwrap_or_default();
+        let socket = scenario.unix_socket.as_ref().map(|path| path.replace(PORT, &port).into());
         let way = Way {
-            unix_socket: scenario.unix_socket.clone().map(Into::into),
+            unix_socket: socket,
             protocol: if scenario.http2 { Protocol::Http2 } else { Protocol::Http1 },
-            trusted: if scenario.insecure { Trusted::Anybody } else { Trusted::Public },
+            trusted: self.trusted(),
         };
         Target::new(url, way)
+    }
+
+    /// Returns where another URL than that of the load leads. What is at the same host and port is reached as the load
+    /// is; everything else without the socket, over HTTP/1.1.
+    fn target_beside(&self, url: &str, of_load: &Target) -> Result<Target, TargetError> {
+        if of_load.has_place_of(url) {
+            return self.target(url);
+        }
+        Target::new(url, Way { trusted: self.trusted(), ..Way::default() })
+    }
+
+    fn trusted(&self) -> Trusted {
+        if self.scenario.insecure { Trusted::Anybody } else { Trusted::Public }
+    }
+
+    /// Sends one request.
+    fn ask_for(
+        &self,
+        target: Target,
+        requests: Requests,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), String> {
+        let patience = patience.min(Duration::from_secs_f64(self.scenario.time_limit));
+        ask(target, requests, patience, interrupt).map_err(|error| error.to_string())
     }
 
     fn requests(&self, target: &Target) -> Result<Requests, RequestError> {
@@ -222,8 +276,20 @@ impl Client for Generator {
     fn ask(&self, url: &str, patience: Duration, interrupt: &Interrupt) -> Result<(), String> {
         let target = self.target(url).map_err(|error| error.to_string())?;
         let requests = self.requests(&target).map_err(|error| error.to_string())?;
-        let patience = patience.min(Duration::from_secs_f64(self.scenario.time_limit));
-        ask(target, requests, patience, interrupt).map_err(|error| error.to_string())
+        self.ask_for(target, requests, patience, interrupt)
+    }
+
+    fn get(
+        &self,
+        url: &str,
+        of_load: &str,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), String> {
+        let of_load = self.target(of_load).map_err(|error| error.to_string())?;
+        let target = self.target_beside(url, &of_load).map_err(|error| error.to_string())?;
+        let plain = Template::new(&target, Wanted::default()).map_err(|error| error.to_string())?;
+        self.ask_for(target, plain.into(), patience, interrupt)
     }
 
     fn is_taken(&self, url: &str) -> bool {
@@ -263,8 +329,15 @@ mod runs;
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+
     use super::*;
+    use becalm_load::serve::Listening;
     use becalm_model::load::{Arrivals, Stage};
+    use becalm_model::terms::Terms;
+
+    use crate::metrics::metrics;
 
     fn scenario(requests: f64) -> Scenario {
         let stages = vec![Stage { seconds: 1.0, from: requests, to: requests }];
@@ -344,15 +417,94 @@ mod tests {
         assert!(serving(&terms(url), &words("./s"), &env, &[0.5], &Rc::default()).is_ok());
     }
 
-    /// The numbers of the first requests of windows with these seeds: before those that count, and of those.
-    fn numbered(numbers: Option<&Rc<Numbers>>, seeds: &[u64]) -> Vec<[u64; 2]> {
-        let generator = Generator {
-            scenario: Scenario { arrivals: Arrivals::Even, warmup: 0.5, ..scenario(10.0) },
-            numbers: numbers.cloned(),
+    /// A generator of this scenario that has read no files.
+    fn generator(scenario: Scenario) -> Generator {
+        Generator {
+            scenario,
+            numbers: None,
             contents: Contents::default(),
             quantiles: Vec::new(),
             metrics: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_shows_that_a_server_is_ready_is_seen_before_the_first_one_starts() {
+        let serving = |ready: &str| {
+            let url = Some("http://127.0.0.1:{port}/");
+            let terms = ServerTerms { ready: Some(ready.to_owned()), ..terms(url) };
+            serving(&terms, &words("./s {port}"), &[], &[0.5], &Rc::default())
         };
+        assert!(matches!(serving("http://"), Err(ServerTermsError::Target(_))));
+        serving("http://127.0.0.1:{port}/health").unwrap();
+    }
+
+    #[test]
+    fn another_url_is_got_plainly_and_as_the_load_only_at_the_same_place() {
+        let scenario = Scenario {
+            method: "POST".to_owned(),
+            body: Some("{counter}".to_owned()),
+            expected_status: vec![201],
+            http2: true,
+            ..scenario(1.0)
+        };
+        let load = generator(scenario);
+        let of_load = load.target("http://127.0.0.1:1/call").unwrap();
+        let protocol = |url: &str| load.target_beside(url, &of_load).unwrap().protocol;
+        assert_eq!(protocol("http://127.0.0.1:1/health"), Protocol::Http2);
+        assert_eq!(protocol("http://127.0.0.1:2/health"), Protocol::Http1);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/health?a", listener.local_addr().unwrap());
+        let got = std::thread::spawn(move || {
+            loop {
+                // One connection only shows that somebody listens.
+                let (mut stream, _) = listener.accept().unwrap();
+                let mut line = String::new();
+                BufReader::new(&stream).read_line(&mut line).unwrap();
+                if !line.is_empty() {
+                    stream.write_all(b"HTTP/1.1 302 F\r\nContent-Length: 0\r\n\r\n").unwrap();
+                    return line;
+                }
+            }
+        });
+        let (patience, interrupt) = (Duration::from_secs(60), Interrupt::new().unwrap());
+        load.get(&url, "http://127.0.0.1:1/call", patience, &interrupt).unwrap();
+        assert_eq!(got.join().unwrap(), "GET /health?a HTTP/1.1\r\n");
+    }
+
+    #[test]
+    fn servers_at_sockets_of_unix_have_one_each() {
+        let socket = Some("/run/s-{port}.sock".to_owned());
+        let load = generator(Scenario { unix_socket: socket, ..scenario(1.0) });
+        let path = |url: &str| match load.target(url).unwrap().at() {
+            Listening::Unix(path) => path.display().to_string(),
+            Listening::Tcp(address) => address.to_string(),
+        };
+        assert_eq!(path("http://localhost:4711/"), "/run/s-4711.sock");
+        assert_eq!(path("http://localhost/"), "/run/s-80.sock");
+    }
+
+    #[test]
+    fn a_line_that_nobody_sees_shows_nothing() {
+        let with = |ready: &str, output: &str| {
+            let load = ServerTerms { ready: Some(ready.to_owned()), ..terms(None) };
+            let output = output.to_owned();
+            let runs = RunTerms { load: Some(Box::new(load)), output, ..RunTerms::default() };
+            metrics(&Terms { runs, ..Terms::default() }).map(drop)
+        };
+        with("listening", "null").unwrap();
+        for output in ["inherit", "server.log"] {
+            let error = with("listening", output).unwrap_err().to_string();
+            assert!(error.contains(output) && error.contains("leave out --output"), "{error}");
+            with("{port}", output).unwrap();
+            with("http://x/", output).unwrap();
+        }
+    }
+
+    /// The numbers of the first requests of windows with these seeds: before those that count, and of those.
+    fn numbered(numbers: Option<&Rc<Numbers>>, seeds: &[u64]) -> Vec<[u64; 2]> {
+        let scenario = Scenario { arrivals: Arrivals::Even, warmup: 0.5, ..scenario(10.0) };
+        let generator = Generator { numbers: numbers.cloned(), ..generator(scenario) };
         seeds.iter().map(|seed| generator.window(*seed).1).collect()
     }
 

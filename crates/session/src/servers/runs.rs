@@ -59,6 +59,16 @@ impl Client for Scripted {
         std::fs::remove_file(&self.ready).map_err(|error| error.to_string())
     }
 
+    fn get(
+        &self,
+        url: &str,
+        _of_load: &str,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), String> {
+        self.ask(url, patience, interrupt)
+    }
+
     fn is_taken(&self, _url: &str) -> bool {
         self.ready.with_file_name("taken").exists()
     }
@@ -108,6 +118,16 @@ impl Client for OfSubject {
 
     fn ask(&self, url: &str, patience: Duration, interrupt: &Interrupt) -> Result<(), String> {
         self.0.ask(url, patience, interrupt)
+    }
+
+    fn get(
+        &self,
+        url: &str,
+        of_load: &str,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<(), String> {
+        self.0.get(url, of_load, patience, interrupt)
     }
 
     fn is_taken(&self, url: &str) -> bool {

@@ -237,10 +237,14 @@ impl Spawn<'_> {
             let left = until.saturating_sub(monotonic_raw());
             let why = match ready {
                 Ready::Answers(other) => {
-                    let place = other.as_ref().map_or(url.clone(), |other| filled(other));
-                    match serving.client.ask(&place, left, self.interrupt) {
+                    let other = other.as_ref().map(|other| filled(other));
+                    let asked = match &other {
+                        None => serving.client.ask(&url, left, self.interrupt),
+                        Some(other) => serving.client.get(other, &url, left, self.interrupt),
+                    };
+                    match asked {
                         Ok(()) => return Ok(Server { running, url }),
-                        Err(why) => format!("{place}: {why}"),
+                        Err(why) => format!("{}: {why}", other.as_ref().unwrap_or(&url)),
                     }
                 }
                 Ready::Listens(text) => {
