@@ -35,19 +35,27 @@ pub struct Capacity {
 }
 
 /// Which number of connections is tried next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Ramp {
     tried: Vec<Capacity>,
+    /// The most connections that are tried.
+    most: usize,
 }
 
 impl Ramp {
-    /// Returns the next number of connections; `None` if more are of no use.
+    /// Makes one that does not go beyond what is permitted.
+    fn up_to(permitted: usize) -> Self {
+        Self { tried: Vec::new(), most: permitted.clamp(1, MOST) }
+    }
+
+    /// Returns the next number of connections; `None` if more are of no use, or not permitted.
     fn next(&self) -> Option<usize> {
-        let [.., before, last] = self.tried[..] else {
-            return Some(self.tried.last().map_or(1, |one| one.connections * 2));
+        let Some(last) = self.tried.last() else { return Some(1) };
+        let is_of_use = match self.tried[..] {
+            [.., before, last] => last.rate > before.rate * GROWS,
+            _ => true,
         };
-        let is_of_use = last.rate > before.rate * GROWS && last.connections < MOST;
-        is_of_use.then_some(last.connections * 2)
+        (is_of_use && last.connections < self.most).then(|| self.most.min(last.connections * 2))
     }
 
     fn best(&self) -> Option<Capacity> {
@@ -56,9 +64,10 @@ impl Ramp {
     }
 }
 
-/// Measures what a server can do; `None` if it answered nothing or a signal came. `plan` has everything but the schedule.
+/// Measures what a server can do; `None` if it answered nothing or a signal came. `plan` has everything but the
+/// schedule; of its connections no more are opened.
 pub fn capacity(plan: &Plan, interrupt: &Interrupt) -> Result<Option<Capacity>, LoadError> {
-    let mut ramp = Ramp::default();
+    let mut ramp = Ramp::up_to(plan.connections);
     while let Some(connections) = ramp.next() {
         let first = (ramp.tried.len() * REQUESTS) as u64;
         let plan = Plan {
@@ -96,9 +105,13 @@ mod tests {
     use crate::engine::{Protocol, Target, Template, Wanted, Way};
     use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
 
-    /// Goes up the ramp of a server whose rate is this function of the connections.
+    /// Goes up the ramp of a server whose rate is this function of the connections, and which may have many.
     fn climb(rate: impl Fn(usize) -> f64) -> (Vec<usize>, Option<Capacity>) {
-        let mut ramp = Ramp::default();
+        climb_to(1000, rate)
+    }
+
+    fn climb_to(permitted: usize, rate: impl Fn(usize) -> f64) -> (Vec<usize>, Option<Capacity>) {
+        let mut ramp = Ramp::up_to(permitted);
         while let Some(connections) = ramp.next() {
             ramp.tried.push(Capacity { rate: rate(connections), connections, sent: 0 });
         }
@@ -117,6 +130,15 @@ mod tests {
         let (tried, best) = climb(|connections| 100.0 / connections as f64);
         assert_eq!((tried, best.unwrap().connections), (vec![1, 2], 1));
         assert_eq!(climb(|_| 0.0).1, None);
+    }
+
+    #[test]
+    fn no_more_connections_are_tried_than_are_permitted() {
+        let tried = |permitted| climb_to(permitted, |connections| connections as f64).0;
+        assert_eq!(tried(1), [1]);
+        assert_eq!(tried(2), [1, 2]);
+        assert_eq!(tried(6), [1, 2, 4, 6]);
+        assert_eq!(tried(300).last(), Some(&256));
     }
 
     #[test]
@@ -139,7 +161,7 @@ mod tests {
                 schedule: Schedule::of_times(Vec::new()),
                 highest_rate: 1.0,
                 time_limit: Duration::from_secs(10),
-                connections: 1,
+                connections: 8,
                 streams: 1,
                 new_connections: false,
                 threads: 1,
