@@ -59,6 +59,7 @@ pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
         terms: about.terms,
         counts: total.counts,
         elapsed: loaded.elapsed.as_secs_f64(),
+        answering: Some(loaded.answering.as_secs_f64()),
         response: total.response.latency(),
         service: total.service.latency(),
         lag: total.lag.latency(),

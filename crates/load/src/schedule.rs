@@ -45,6 +45,14 @@ impl Schedule {
         times.sort_unstable();
         Self(Source::Times(times.into_iter()))
     }
+
+    /// Returns how long it is, in nanoseconds: its stages together, or up to the last of its times.
+    pub(crate) fn length(&self) -> u64 {
+        match &self.0 {
+            Source::Stages { stages, .. } => nanos(stages.iter().map(|one| one.seconds).sum()),
+            Source::Times(times) => times.as_slice().last().copied().unwrap_or(0),
+        }
+    }
 }
 
 impl Iterator for Schedule {

@@ -87,6 +87,8 @@ pub struct Tally {
     pub lag: Measure,
     /// From due until the generator took the request up.
     pub pickup: Measure,
+    /// When the last byte of the last expected answer was read.
+    pub last_answer: u64,
     failures: BTreeMap<(FailureKind, Option<u16>), (u64, Option<String>)>,
 }
 
@@ -108,8 +110,8 @@ impl Tally {
 
     /// Forgets all requests, and stays as large as it has grown.
     pub(crate) fn clear(&mut self) {
-        let Self { counts, response, service, lag, pickup, failures } = self;
-        *counts = LoadCounts::default();
+        let Self { counts, response, service, lag, pickup, last_answer, failures } = self;
+        (*counts, *last_answer) = (LoadCounts::default(), 0);
         [response, service, lag, pickup].into_iter().for_each(Measure::clear);
         failures.clear();
     }
@@ -126,6 +128,7 @@ impl Tally {
             Fate::Answered { written, last } => {
                 self.counts.sent += 1;
                 self.counts.answered += 1;
+                self.last_answer = self.last_answer.max(last);
                 self.response.record(since_due(last));
                 self.service.record(last.saturating_sub(written));
                 self.lag.record(since_due(written));
@@ -164,6 +167,7 @@ impl Tally {
         self.service.merge(&other.service);
         self.lag.merge(&other.lag);
         self.pickup.merge(&other.pickup);
+        self.last_answer = self.last_answer.max(other.last_answer);
         for (key, (count, words)) in &other.failures {
             let (ours, _) = self.failures.entry(*key).or_insert_with(|| (0, words.clone()));
             *ours += count;
@@ -290,5 +294,18 @@ mod tests {
         assert_eq!(told, [(Some(503), 4), (Some(500), 2)]);
         assert_eq!(all.failed()[0].example.as_deref(), Some("reset"));
         assert_eq!((all.counts.scheduled, all.response.len()), (6, 6));
+    }
+
+    #[test]
+    fn the_last_answer_is_the_last_expected_one_of_all() {
+        let answered = |last| done(Fate::Answered { written: 102 * MS, last: last * MS });
+        let (mut one, mut other) = (Tally::default(), Tally::default());
+        [120, 110].into_iter().for_each(|last| one.count(answered(last)));
+        one.count(done(failed(FailureKind::Status, Some(503), Some(101 * MS))));
+        other.count(answered(115));
+        other.merge(&one);
+        assert_eq!((one.last_answer, other.last_answer), (120 * MS, 120 * MS));
+        one.clear();
+        assert_eq!(one.last_answer, 0);
     }
 }

@@ -130,14 +130,14 @@ fn k6_summary(record: &Record, options: &Options) -> Result<Exported, ExportErro
         ));
     }
     let mut counts = LoadCounts::default();
-    let mut elapsed = 0.0;
+    let mut answering = 0.0;
     for (_, _, _, load) in &loads {
         counts.scheduled += load.counts.scheduled;
         counts.answered += load.counts.answered;
         counts.sent += load.counts.sent;
         counts.unsent += load.counts.unsent;
         counts.connections += load.counts.connections;
-        elapsed += load.elapsed;
+        answering += load.answering();
     }
     let trend = |of: fn(&RunLoad) -> &str| -> Value {
         let mut all = Histogram::<u64>::new(3).expect("three digits are permitted");
@@ -158,7 +158,7 @@ fn k6_summary(record: &Record, options: &Options) -> Result<Exported, ExportErro
             "p(99.9)": at(0.999),
         })
     };
-    let rate = |count: u64| count as f64 / elapsed.max(f64::MIN_POSITIVE);
+    let rate = |count: u64| count as f64 / answering.max(f64::MIN_POSITIVE);
     let failed = counts.scheduled.saturating_sub(counts.answered);
     let mut metrics = Map::new();
     metrics.insert("http_req_duration".to_owned(), trend(|load| &load.service.histogram));

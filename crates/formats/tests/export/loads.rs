@@ -40,7 +40,8 @@ fn loaded() -> Record {
                 errors: 1,
                 ..LoadCounts::default()
             },
-            elapsed: 2.0,
+            elapsed: 2.5,
+            answering: Some(2.0),
             response: times(2),
             service: times(1),
             lag: latency(std::iter::repeat_n(1, 100), 0),
@@ -76,7 +77,7 @@ fn near(found: &[f64], expected: f64) -> bool {
 fn a_log_of_histograms_has_every_run_and_is_read_again() {
     let log = text(&loaded(), "hdr-log", &[]);
     assert_eq!(log.lines().filter(|line| line.starts_with("Tag=")).count(), 12);
-    assert!(log.contains("Tag=old_server.response,0.000,2.000,"), "{log}");
+    assert!(log.contains("Tag=old_server.response,0.000,2.500,"), "{log}");
     let median = |tag: &str| {
         let line = log.lines().find(|line| line.starts_with(&format!("Tag={tag},"))).unwrap();
         let cells: Vec<&str> = line.split(',').collect();

@@ -154,6 +154,8 @@ pub struct Loaded {
     pub seconds: Vec<ClosedSecond>,
     /// From the first due time until no request was under way.
     pub elapsed: Duration,
+    /// From the first due time until the last expected answer, or to the end of the schedule if that is later.
+    pub answering: Duration,
     /// How long before a due time the pacer stopped sleeping.
     pub spin: Duration,
     /// Gaps between requests.
@@ -263,6 +265,7 @@ fn load_kept_by(
     // Half of a gap at most, so that the pacer has a rest at any rate.
     let half_gap = 0.5e9 / plan.highest_rate.max(f64::MIN_POSITIVE);
     let spin = if half_gap < spin as f64 { becalm_model::whole(half_gap) } else { spin };
+    let scheduled = plan.schedule.length();
     let (plan, is_stopped) = (Arc::new(plan), AtomicBool::new(false));
     let clock = Clock::starting_in(BEFORE_THE_START);
     let (tells, told) = channel();
@@ -326,16 +329,24 @@ fn load_kept_by(
     let mix = kinds.into_iter().zip(collector.kinds()).collect();
     let (mut total, seconds) = collector.finish();
     total.counts.connections = connections;
+    let answering = answering(elapsed, total.last_answer, scheduled);
     Ok(Loaded {
         total,
         mix,
         seconds,
         elapsed,
+        answering,
         spin: Duration::from_nanos(spin),
         gaps,
         pacer,
         senders,
     })
+}
+
+/// Returns for how long there were answers: the wait for requests that fail in the end says nothing about the rate of the
+/// others. A load that was ended early has no more time than it took. Other times are in nanoseconds.
+fn answering(elapsed: Duration, last_answer: u64, scheduled: u64) -> Duration {
+    elapsed.min(Duration::from_nanos(last_answer.max(scheduled)))
 }
 
 /// Puts together what the threads tell, until they are gone, and returns how many connections they opened. It has time: a

@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 
-use becalm_model::load::{Distrust, ExpectedBody, FailureKind, LoadRequest, Scenario};
+use becalm_model::load::{Arrivals, Distrust, ExpectedBody, FailureKind, LoadRequest, Scenario};
 
 mod grpc;
 mod http2;
@@ -458,6 +458,20 @@ fn the_server_of_known_truth_answers_no_earlier_than_it_is_to() {
         }
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "the socket is gone");
+}
+
+#[test]
+fn the_wait_for_requests_that_fail_is_no_part_of_the_time_of_the_answers() {
+    const SECOND: u64 = 1_000_000_000;
+    let seconds = |elapsed, last, scheduled| {
+        let elapsed = Duration::from_secs(elapsed);
+        answering(elapsed, last * SECOND, scheduled * SECOND).as_secs()
+    };
+    // One request hangs; answers are late; a signal ends the load.
+    assert_eq!([seconds(12, 2, 2), seconds(12, 5, 2), seconds(1, 0, 30)], [2, 5, 1]);
+    let stages = Scenario::at_rates(&[(10.0, 10.0), (1.0, 1.0)], 3.0);
+    assert_eq!(Schedule::new(stages, Arrivals::Poisson, 1).length(), 3 * SECOND);
+    assert_eq!(Schedule::of_times(vec![7, 9, 8]).length(), 9);
 }
 
 #[test]

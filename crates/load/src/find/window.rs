@@ -277,6 +277,7 @@ mod tests {
             mix: Vec::new(),
             seconds,
             elapsed: Duration::from_secs(2),
+            answering: Duration::from_secs(2),
             spin: Duration::ZERO,
             gaps: becalm_model::load::Gaps::default(),
             pacer: None,

@@ -56,6 +56,11 @@ pub struct LoadRunDocument {
     pub counts: LoadCounts,
     /// From the first due time until no request was in flight any more.
     pub elapsed: f64,
+    /// Seconds from the first due time until the last expected answer, or to the end of the schedule if that is later:
+    /// what the rate of the answers refers to. What is waited for in vain is not part of it. Absent in documents of
+    /// earlier versions, whose rates refer to `elapsed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answering: Option<f64>,
     /// From the due time to the last byte of the answer.
     pub response: Latency,
     /// From the first byte of the request to the last byte of the answer.
@@ -134,7 +139,8 @@ impl LoadRunDocument {
 
     /// Returns the requests in a second that had the expected answer.
     pub fn rate_answered(&self) -> f64 {
-        self.counts.answered as f64 / self.elapsed.max(f64::MIN_POSITIVE)
+        let answering = self.answering.unwrap_or(self.elapsed);
+        self.counts.answered as f64 / answering.max(f64::MIN_POSITIVE)
     }
 }
 

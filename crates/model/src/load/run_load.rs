@@ -17,6 +17,11 @@ pub struct RunLoad {
     pub counts: LoadCounts,
     /// Seconds from the first due time until no request was under way any more.
     pub elapsed: f64,
+    /// Seconds from the first due time until the last expected answer, or to the end of the schedule if that is later:
+    /// what the rate of the answers refers to. What is waited for in vain is not part of it. Absent in documents of
+    /// earlier versions, whose rates refer to `elapsed`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answering: Option<f64>,
     /// From the due time to the last byte of the answer.
     pub response: Latency,
     /// From the first byte of the request to the last byte of the answer.
@@ -119,7 +124,12 @@ impl RunLoad {
 
     /// Returns the expected answers in a second.
     pub fn throughput(&self) -> f64 {
-        self.counts.answered as f64 / self.elapsed.max(f64::MIN_POSITIVE)
+        self.counts.answered as f64 / self.answering().max(f64::MIN_POSITIVE)
+    }
+
+    /// Returns the seconds in which there were answers.
+    pub fn answering(&self) -> f64 {
+        self.answering.unwrap_or(self.elapsed)
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) struct LoadDocument {
     terms: LoadTerms,
     counts: LoadCounts,
     elapsed: f64,
+    #[serde(default)]
+    answering: Option<f64>,
     response: Latency,
     service: Latency,
     lag: Latency,
@@ -73,6 +75,7 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
         seed: terms.seed,
         counts: *counts,
         elapsed: document.elapsed,
+        answering: document.answering,
         response: document.response,
         service: document.service,
         lag: document.lag,

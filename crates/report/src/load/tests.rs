@@ -70,6 +70,7 @@ pub(super) fn stalled() -> LoadRunDocument {
             ..LoadCounts::default()
         },
         elapsed: 10.0,
+        answering: Some(10.0),
         response: latency(|q| (tail(q), false)),
         service: latency(|q| (tail(q) - 20e-6, false)),
         lag: latency(|q| (q * 40e-6, false)),
@@ -131,6 +132,7 @@ fn starved() -> LoadRunDocument {
             connections: 10,
         },
         elapsed: 20.0,
+        answering: Some(20.0),
         response: latency(|q| (q * 10.0, q > 0.4)),
         lag: latency(|q| (q * 9.9, q > 0.7)),
         errors: vec![

@@ -47,6 +47,7 @@ mod tests {
                 seed: 1,
                 counts: LoadCounts::default(),
                 elapsed: 1.0,
+                answering: None,
                 response: Latency::default(),
                 service: Latency::default(),
                 lag: Latency::default(),

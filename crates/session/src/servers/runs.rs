@@ -92,6 +92,7 @@ impl Client for Scripted {
             seed: call.seed,
             counts: LoadCounts { scheduled: 100, answered, ..LoadCounts::default() },
             elapsed: 1.0,
+            answering: None,
             response: Latency::default(),
             service: Latency::default(),
             lag: Latency::default(),
