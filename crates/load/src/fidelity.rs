@@ -1,6 +1,6 @@
 //! Whether the generator kept to the schedule, or its own fault is in the figures.
 
-use becalm_model::load::{Distrust, Trust};
+use becalm_model::load::{Distrust, FailureKind, Trust};
 
 use crate::measure::Measure;
 use crate::tally::Tally;
@@ -44,7 +44,7 @@ pub struct Judged {
 /// Says whether figures are those of the server.
 ///
 /// They are not if the 99th percentile of the lag exceeds both 1 ms and 5 % of the response time's, if anything was
-/// never sent, or if the pacer used more than 70 % of its CPU. The lag is put down to the generator if it took the
+/// never sent, if this machine had no port or descriptor for a connection, or if the pacer used more than 70 % of its CPU. The lag is put down to the generator if it took the
 /// requests up late; else to the connections: to their number if one request in a hundred found all of them in use, to
 /// their opening otherwise.
 pub fn judge(observed: &Observed<'_>) -> Judged {
@@ -52,6 +52,10 @@ pub fn judge(observed: &Observed<'_>) -> Judged {
     let counts = tally.counts;
     let lag_limit = lag_limit(&tally.response, DECIDING);
     let mut reasons = Vec::new();
+    let exhausted = tally.failed_as(FailureKind::Exhausted);
+    if exhausted > 0 {
+        reasons.push(Distrust::Exhausted { requests: exhausted, scheduled: counts.scheduled });
+    }
     let lag_p99 = at(&tally.lag, DECIDING);
     if lag_p99 > lag_limit {
         let limit = lag_limit;
@@ -167,6 +171,19 @@ mod tests {
         };
         let judged = judged(&tally(&[(1000, late(0, 0, false)), (1, unsent)]));
         assert_eq!(judged.reasons, [Distrust::Unsent { requests: 1, scheduled: 1001 }]);
+    }
+
+    #[test]
+    fn what_fails_for_want_of_a_port_is_the_fault_of_the_generator() {
+        let failed = |kind| {
+            let fate = Fate::Failed { kind, status: None, words: None, written: None, end: 1 };
+            Done { due: 0, taken: 0, starved: false, given_back: false, fate }
+        };
+        let reasons =
+            |kind| judged(&tally(&[(1000, late(0, 0, false)), (2, failed(kind))])).reasons;
+        let exhausted = Distrust::Exhausted { requests: 2, scheduled: 1002 };
+        assert_eq!(reasons(FailureKind::Exhausted), [exhausted]);
+        assert_eq!(reasons(FailureKind::Unreachable), []);
     }
 
     #[test]

@@ -174,6 +174,12 @@ impl Tally {
         }
     }
 
+    /// Returns how many requests failed in a way.
+    pub(crate) fn failed_as(&self, kind: FailureKind) -> u64 {
+        let of_kind = self.failures.iter().filter(|((one, _), _)| *one == kind);
+        of_kind.map(|(_, (count, _))| count).sum()
+    }
+
     /// Returns what failed, the most frequent first.
     pub fn failed(&self) -> Vec<Failed> {
         let failed = |(&(kind, status), (count, words)): (&(FailureKind, _), &(u64, _))| Failed {

@@ -338,6 +338,10 @@ fn server_hint(error: &RunError) -> Option<&'static str> {
             Distrust::PoolTooSmall { .. } | Distrust::Unsent { .. } => {
                 "set connections=5000 in --load, or ask for a lower rate"
             }
+            Distrust::Exhausted { .. } => {
+                "open fewer connections (new-connections=false in --load, a server that keeps them open), ask for a \
+                 lower rate, or raise `ulimit -n`"
+            }
             Distrust::SlowConnecting { .. } => "load for longer, or ask for a lower rate",
         }),
         _ => None,

@@ -2,6 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
+use becalm_kernel::errno;
 use becalm_model::load::FailureKind;
 use h2::Reason;
 
@@ -19,9 +20,13 @@ impl Failure {
 
     /// Takes the error of a connection that could not be opened.
     pub(crate) fn of_connecting(error: &io::Error) -> Self {
-        let kind = match error.kind() {
-            ErrorKind::ConnectionRefused => FailureKind::Refused,
-            ErrorKind::TimedOut => FailureKind::TimedOut,
+        let kind = match (error.kind(), error.raw_os_error()) {
+            (ErrorKind::ConnectionRefused, _) => FailureKind::Refused,
+            (ErrorKind::TimedOut, _) => FailureKind::TimedOut,
+            // What a server has nothing to do with.
+            (_, Some(errno::EADDRNOTAVAIL | errno::EMFILE | errno::ENFILE | errno::ENOBUFS)) => {
+                FailureKind::Exhausted
+            }
             _ => FailureKind::Unreachable,
         };
         Self { kind, words: Some(error.to_string()) }
@@ -139,5 +144,10 @@ mod tests {
         assert_eq!(kind(ErrorKind::ConnectionRefused), FailureKind::Refused);
         assert_eq!(kind(ErrorKind::TimedOut), FailureKind::TimedOut);
         assert_eq!(kind(ErrorKind::NotFound), FailureKind::Unreachable);
+        let number = |errno| Failure::of_connecting(&io::Error::from_raw_os_error(errno)).kind;
+        for errno in [errno::EADDRNOTAVAIL, errno::EMFILE, errno::ENFILE, errno::ENOBUFS] {
+            assert_eq!(number(errno), FailureKind::Exhausted);
+        }
+        assert_eq!(number(errno::EACCES), FailureKind::Unreachable);
     }
 }

@@ -13,6 +13,8 @@ pub enum FailureKind {
     Refused,
     /// No connection, for another reason.
     Unreachable,
+    /// No connection, because the machine of the generator had no local port, descriptor or buffer for it.
+    Exhausted,
     /// TLS could not be agreed on.
     Tls,
     /// The connection ended, or was reset, before the end of the answer.
@@ -41,6 +43,7 @@ impl FailureKind {
         match self {
             Self::Refused => "connection refused",
             Self::Unreachable => "no connection",
+            Self::Exhausted => "no local port or descriptor",
             Self::Tls => "TLS failed",
             Self::Closed => "closed early",
             Self::Garbage => "not an HTTP answer",

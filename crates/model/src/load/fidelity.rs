@@ -127,6 +127,13 @@ pub enum Distrust {
         /// Requests that were due.
         scheduled: u64,
     },
+    /// Connections could not be opened, because the machine of the generator had no local port or descriptor for them.
+    Exhausted {
+        /// Requests that failed for it.
+        requests: u64,
+        /// Requests that were due.
+        scheduled: u64,
+    },
     /// The thread that keeps the time had too little of it.
     BusyPacer {
         /// Share of the time that it used its CPU.
@@ -144,6 +151,9 @@ impl Distrust {
             Self::PoolTooSmall { .. } => "requests waited for a free connection",
             Self::SlowConnecting { .. } => "requests waited for connections to be opened",
             Self::Unsent { .. } => "requests were never sent, because no connection became free",
+            Self::Exhausted { .. } => {
+                "becalm had no local port or descriptor for further connections"
+            }
             Self::BusyPacer { .. } => "the thread that keeps the time had no CPU time to spare",
         }
     }

@@ -46,6 +46,12 @@ pub fn distrust(reason: &Distrust) -> String {
              for a lower --rate",
             requests_of(*scheduled)
         ),
+        Distrust::Exhausted { requests, scheduled } => format!(
+            "{requests} of {} failed because this machine had no local port or descriptor for another connection; open \
+             fewer connections (without --new-connections, if the server keeps them open), ask for a lower --rate, or \
+             raise `ulimit -n`",
+            requests_of(*scheduled)
+        ),
         Distrust::BusyPacer { share, limit } => format!(
             "the thread that watches the due times used {} of its CPU, more than {}, so it may have been \
              late; ask for a lower --rate",

@@ -303,7 +303,10 @@ impl Spawn<'_> {
         if let Some(signal) = interrupt.signal() {
             return Err(interrupted(self, request.subject, signal));
         }
-        if load.counts.answered == 0 && running.is_none_or(|one| !one.ends_within(Duration::ZERO)) {
+        // Without ports of this machine nothing is known of the server.
+        let is_exhausted = distrust.iter().any(|one| matches!(one, Distrust::Exhausted { .. }));
+        let is_silent = load.counts.answered == 0 && !is_exhausted;
+        if is_silent && running.is_none_or(|one| !one.ends_within(Duration::ZERO)) {
             let requests = load.counts.scheduled;
             let most = load.errors.first();
             let why = most.map_or_else(|| "none was sent".to_owned(), Failed::in_words);
