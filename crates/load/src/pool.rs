@@ -148,7 +148,9 @@ impl Pool {
         if let Some(place) = self.free.pop() {
             return Arrived::Sent(place, taken);
         }
-        let starved = taken.starved || self.is_exhausted();
+        // What a server gave back had its connection.
+        let is_first = taken.attempt == Attempt::First;
+        let starved = taken.starved || (is_first && self.is_exhausted());
         self.waiting.push_front(Taken { starved, ..taken });
         Arrived::Waits
     }
@@ -269,6 +271,20 @@ mod tests {
         assert_eq!(pool.next_for(4), None);
         pool.closed(0);
         assert!(pool.is_idle() && matches!(pool.put_back(taken), Arrived::Sent(4, _)));
+    }
+
+    #[test]
+    fn what_a_server_gave_back_is_not_starved() {
+        let put_back = |attempt, starved| {
+            let mut pool = Pool::new(1, 1);
+            pool.begin_opening();
+            assert_eq!(pool.put_back(Taken { attempt, ..taken(0, 0, starved) }), Arrived::Waits);
+            pool.opened();
+            pool.next_for(0).unwrap().starved
+        };
+        let second = Attempt::Second { written: Some(1) };
+        assert!(put_back(Attempt::First, false) && put_back(second, true));
+        assert!(!put_back(second, false));
     }
 
     #[test]

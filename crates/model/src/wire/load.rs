@@ -101,14 +101,16 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     record
 }
 
-/// Returns a quantile as the value of a run, in seconds: the time limit if it lies among the requests without the expected
-/// answer, so that a server that fails more never looks faster. `None` where the document has only a lower bound of it.
+/// Returns a quantile as the value of a run, in seconds. If it lies among the requests without the expected answer, that
+/// is the time limit, or the largest time that is known, if that is longer, so that a server that fails more never looks
+/// faster. `None` where the document has only a lower bound of it.
 fn value_of(latency: &Latency, q: f64, time_limit: f64) -> Option<f64> {
     let n = latency.known.saturating_add(latency.censored);
     // As many digits as two doubles have in common.
     let rank = ((q * n as f64 * 1e6).round() / 1e6).ceil();
     if rank > latency.known as f64 {
-        return (n > 0).then_some(time_limit);
+        let known = latency.quantiles.iter().filter(|one| !one.at_least);
+        return (n > 0).then(|| known.map(|one| one.value).fold(time_limit, f64::max));
     }
     let found = latency.quantiles.iter().find(|one| (one.q - q).abs() < 1e-9)?;
     (!found.at_least).then_some(found.value)
