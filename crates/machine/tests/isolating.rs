@@ -143,6 +143,17 @@ fn broken(root: &SysRoot, isolation: &Isolation) -> Broken {
 }
 
 #[test]
+fn a_partition_without_cpus_is_refused() {
+    let tree = unified();
+    let root = SysRoot::new(tree.path());
+    let topology = Topology::read(&root).unwrap();
+    for partition in [Partition::Isolated, Partition::Balanced] {
+        let planned = plan(&root, &topology, &CpuSet::new(), partition);
+        assert_eq!(planned.unwrap_err(), IsolateError::NoCpus);
+    }
+}
+
+#[test]
 fn a_partition_is_made_and_taken_down() {
     for partition in [Partition::Isolated, Partition::Balanced] {
         check(taken, partition, |root, isolation| {

@@ -101,6 +101,9 @@ pub enum IsolateError {
     /// Nothing here can do it.
     #[error("CPUs cannot be isolated here: {0}; the subject is only pinned")]
     NotHere(String),
+    /// A partition without CPUs would take in processes, and nothing else.
+    #[error("no CPU was named to be isolated; the subject is only pinned")]
+    NoCpus,
     /// Somebody has to run everything else.
     #[error(
         "{} cannot be isolated: no CPU would be left for everything else; the subject is only \
@@ -206,6 +209,9 @@ pub fn plan(
     cpus: &CpuSet,
     partition: Partition,
 ) -> Result<Isolation, IsolateError> {
+    if cpus.is_empty() {
+        return Err(IsolateError::NoCpus);
+    }
     let at_boot = cpus.intersection(&topology.isolated);
     if !at_boot.is_empty() {
         return Err(IsolateError::AtBoot(at_boot));

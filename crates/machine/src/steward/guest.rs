@@ -15,7 +15,7 @@ use becalm_kernel::ending::block_endings;
 use becalm_kernel::poll::{self, Entry};
 use becalm_kernel::socket::{Peer, ask_for_senders, receive_sender};
 use becalm_kernel::{errno, process, wait};
-use becalm_model::ProcessIdentity;
+use becalm_model::{CpuSet, ProcessIdentity};
 use serde::Serialize;
 
 use super::failure::Of;
@@ -276,12 +276,20 @@ impl<'a> Hosting<'a> {
 
     fn isolate(&mut self, request: &IsolationRequest) -> Result<Attempt, JournalFileError> {
         self.changes += 1;
-        let most = self.policy.isolated_cpus;
-        if request.cpus.len() > most || self.changes > MOST_CHANGES {
-            let refused = IsolateError::NotAllowed { cpus: request.cpus.clone(), most };
-            return Ok(Attempt { cleared: Vec::new(), taken: Err(refused) });
+        match self.refuses_isolation(&request.cpus) {
+            Some(refused) => Ok(Attempt { cleared: Vec::new(), taken: Err(refused) }),
+            None => self.serving.isolate(request),
         }
-        self.serving.isolate(request)
+    }
+
+    fn refuses_isolation(&self, cpus: &CpuSet) -> Option<IsolateError> {
+        let most = self.policy.isolated_cpus;
+        if cpus.is_empty() {
+            // No CPU is not too many, and still its group would be a way out of the limits of a session.
+            return Some(IsolateError::NoCpus);
+        }
+        let is_refused = cpus.len() > most || self.changes > MOST_CHANGES;
+        is_refused.then(|| IsolateError::NotAllowed { cpus: cpus.clone(), most })
     }
 
     fn open_gate(&mut self) -> io::Result<()> {
@@ -367,6 +375,7 @@ mod tests {
     use becalm_kernel::socket::peer_of;
     use becalm_testkit::FakeTree;
 
+    use crate::isolate::Partition;
     use crate::tune::task::this_process;
 
     const GROUP: &str = "/sys/fs/cgroup/becalm";
@@ -427,6 +436,25 @@ mod tests {
         gate.write_all(b"0").unwrap();
         hosting.admit().unwrap();
         assert_eq!(i32::from(answer(&mut gate)), errno::EPERM);
+    }
+
+    #[test]
+    fn a_group_without_cpus_is_not_made_for_anybody() {
+        let (tree, mut policy) = (tree(), Policy::default());
+        let root = SysRoot::new(tree.path());
+        for most in [0, 2] {
+            policy.isolated_cpus = most;
+            let (mut hosting, _heard) = hosted(&root, &policy);
+            hosting.serving.group = None;
+            let request = IsolationRequest {
+                cpus: CpuSet::new(),
+                partition: Partition::Isolated,
+                without: Vec::new(),
+            };
+            let taken = hosting.isolate(&request).unwrap().taken;
+            assert_eq!(taken.unwrap_err(), IsolateError::NoCpus);
+            assert_eq!(hosting.serving.group, None);
+        }
     }
 
     #[test]
