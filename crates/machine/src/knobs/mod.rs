@@ -40,7 +40,7 @@ mod services;
 mod smt;
 mod swap;
 mod swappiness;
-mod thp;
+pub(crate) mod thp;
 mod timer_migration;
 pub(crate) mod tunables;
 mod turbo;

@@ -9,7 +9,7 @@
 
 use super::{Knob, Planner, Profile, Thp};
 
-pub(super) const THP: Knob = Knob {
+pub(crate) const THP: Knob = Knob {
     name: "thp",
     summary: "transparent huge pages off, or on for all with --thp always",
     reason: "some runs get huge pages and others do not",

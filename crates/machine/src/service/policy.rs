@@ -5,6 +5,7 @@ use std::time::Duration;
 use becalm_model::CpuSet;
 use serde::{Deserialize, Serialize};
 
+use crate::knobs::thp::THP;
 use crate::knobs::{Frequency, KNOBS, Smt, TuningRequest};
 
 /// What the administrator lets users do with the machine.
@@ -61,18 +62,22 @@ impl Policy {
 
 /// Says whether a request turns no knob that `profile` leaves alone, and none of them further.
 fn is_within(request: &TuningRequest, profile: &TuningRequest) -> bool {
+    // All of it, so that what is added to requests is compared here or does not compile.
+    let TuningRequest { profile: _, only: _, skip: _, also: _, frequency, smt, thp, units } =
+        request;
     let is_known = |unit: &String| profile.units.contains(unit);
     KNOBS.iter().all(|knob| !request.selects(knob) || profile.selects(knob))
-        && (request.units.is_empty() || profile.allows("services"))
-        && request.units.iter().all(is_known)
-        && (request.frequency == Frequency::Keep || request.frequency == profile.frequency)
-        && (request.smt == Smt::Idle || request.smt == profile.smt)
+        && (units.is_empty() || profile.allows("services"))
+        && units.iter().all(is_known)
+        && (*frequency == Frequency::Keep || *frequency == profile.frequency)
+        && (*smt == Smt::Idle || *smt == profile.smt)
+        && (!request.selects(&THP) || *thp == profile.thp)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::knobs::Profile;
+    use crate::knobs::{Profile, Thp};
 
     fn words(all: &[&str]) -> Vec<String> {
         all.iter().map(|one| (*one).to_owned()).collect()
@@ -101,6 +106,27 @@ mod tests {
         ] {
             assert!(!policy.allows(&more), "{what}");
         }
+    }
+
+    #[test]
+    fn what_a_profile_turns_one_way_nobody_turns_another() {
+        let own = |profile: &TuningRequest| Policy {
+            profiles: vec![("own".to_owned(), profile.clone())],
+            ..Policy::default()
+        };
+        let never = strict();
+        let always = TuningRequest { thp: Thp::Always, ..strict() };
+        assert!(own(&never).allows(&never) && own(&always).allows(&always));
+        assert!(!own(&never).allows(&always) && !own(&always).allows(&never));
+        // Nothing comes of it where huge pages are left alone.
+        let skip = words(&["thp"]);
+        assert!(own(&never).allows(&TuningRequest { skip, ..always.clone() }));
+        assert!(Policy::default().allows(&TuningRequest { profile: Profile::Safe, ..always }));
+        let slow = TuningRequest { frequency: Frequency::Share(0.5), ..strict() };
+        let base = TuningRequest { frequency: Frequency::Base, ..strict() };
+        assert!(own(&slow).allows(&slow) && !own(&slow).allows(&base));
+        let off = TuningRequest { smt: Smt::Off, ..strict() };
+        assert!(own(&off).allows(&off) && own(&off).allows(&strict()));
     }
 
     #[test]
