@@ -1,7 +1,8 @@
 //! Running a command that is not measured, on the terminal of becalm.
 
 use std::io;
-use std::process::{Command, ExitStatus};
+use std::os::fd::OwnedFd;
+use std::process::{Child, Command, ExitStatus};
 
 use becalm_kernel::interrupt::Interrupt;
 use becalm_kernel::poll::{self, Entry};
@@ -19,7 +20,7 @@ use becalm_kernel::{process, signal, wait};
 pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStatus> {
     process::ends_with_us(command, signal::SIGTERM);
     let mut child = command.spawn()?;
-    let ended = wait::pidfd(child.id())?;
+    let ended = watch(&mut child, wait::pidfd)?;
     let mut told = 0;
     loop {
         if let Some(status) = child.try_wait()? {
@@ -37,6 +38,14 @@ pub fn hold(command: &mut Command, interrupt: &Interrupt) -> io::Result<ExitStat
     }
 }
 
+/// Opens what tells when a child ends. One that cannot be watched is ended at once: the caller says that it was not
+/// run, and nobody would wait for it.
+fn watch(child: &mut Child, open: impl FnOnce(u32) -> io::Result<OwnedFd>) -> io::Result<OwnedFd> {
+    open(child.id()).inspect_err(|_| {
+        let _ = child.kill().and_then(|()| child.wait());
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -50,6 +59,15 @@ mod tests {
         let mut shell = Command::new("sh");
         assert_eq!(hold(shell.args(["-c", "exit 7"]), &interrupt).unwrap().code(), Some(7));
         assert!(hold(&mut Command::new("/nonexistent/becalm"), &interrupt).is_err());
+    }
+
+    #[test]
+    fn a_command_that_cannot_be_watched_does_not_run_on() {
+        let mut child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let refused = |_| Err(io::Error::from(io::ErrorKind::QuotaExceeded));
+        assert!(watch(&mut child, refused).is_err());
+        // It is reaped, so this is what was noted then.
+        assert_eq!(child.try_wait().unwrap().unwrap().signal(), Some(9));
     }
 
     #[test]
