@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use becalm_machine::SysRoot;
-use becalm_machine::tune::{Watch, stand_guard};
+use becalm_machine::tune::{GuardError, Watch, stand_guard};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -30,6 +30,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             );
             Ok(report(&recovered, ui))
         }
+        Err(error @ GuardError::NoOwner) => Err(CommandError::usage(error)
+            .hint("`becalm restore` puts back what a killed becalm has left")),
         Err(error) => {
             Err(CommandError::not_restored(error).hint("`becalm restore` puts the machine back"))
         }

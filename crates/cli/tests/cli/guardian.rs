@@ -67,6 +67,19 @@ impl Tuned {
 }
 
 #[test]
+fn a_guardian_without_an_owner_puts_nothing_back() {
+    let tree =
+        FakeTree::new().file(FILE, "1\n").file("/proc/sys/kernel/random/boot_id", "this-boot\n");
+    let root = SysRoot::new(tree.path());
+    let mut journal = JournalFile::start(&root, "a test", &[]).unwrap();
+    apply(&root, &mut journal, &[Change::file("k", FILE, "1", "0", "why")]).unwrap();
+    let folder = tree.path().to_str().unwrap();
+    let output = env().run(["guardian", "--root", folder]).exits_with(2);
+    assert!(output.stderr.contains("becalm starts its guardian itself"), "{}", output.stderr);
+    assert_eq!(root.read(FILE).value().as_deref(), Some("0"));
+}
+
+#[test]
 fn a_guardian_that_is_dismissed_leaves_everything_as_it_is() {
     let tuned = tuned();
     tuned.say("done");

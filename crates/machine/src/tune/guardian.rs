@@ -6,6 +6,8 @@
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileTypeExt as _;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -49,7 +51,7 @@ impl Guardian {
         // It may stay for long: whoever waits for the end of a pipe or for a lock must not wait for it.
         process::hand_on_nothing_else(&mut command);
         let child = command
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(Stdio::from(lock.share()?))
             .spawn()?;
         // The command keeps its copies of what it hands on, and the end of the socket must be seen.
@@ -138,10 +140,14 @@ pub enum Watch {
 ///
 /// If it cannot be a guardian, or cannot read the journal when it has to act.
 pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
+    let input = descriptor::standard_input()?;
+    if !is_socket(&input)? {
+        return Err(GuardError::NoOwner);
+    }
     process::leave_session();
     signal::outlive_file_size_limit();
     block_endings()?;
-    let socket = UnixStream::from(descriptor::standard_input()?);
+    let socket = UnixStream::from(input);
     writeln!(&socket, "{READY}")?;
     let mut lines = BufReader::new(&socket).lines();
     while let Some(Ok(line)) = lines.next() {
@@ -160,6 +166,11 @@ pub fn stand_guard(root: &SysRoot) -> Result<Watch, GuardError> {
         break;
     }
     Ok(Watch::Restored(recover(root, Foreign::Leave)?))
+}
+
+/// Says whether a file is a socket, as an owner gives one to its guardian.
+fn is_socket(file: &OwnedFd) -> io::Result<bool> {
+    Ok(File::from(file.try_clone()?).metadata()?.file_type().is_socket())
 }
 
 /// Stays with the tuned machine until somebody ends that. `latency` is the longest wake-up latency
@@ -183,6 +194,9 @@ fn keep(root: &SysRoot, latency: &str, socket: &UnixStream) -> io::Result<Ending
 /// Why a guardian cannot do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
+    /// Nobody has started it who tunes the machine: to put that back would disturb whoever does.
+    #[error("becalm starts its guardian itself, with a socket as standard input; this is none")]
+    NoOwner,
     /// A system call failed.
     #[error("the guardian cannot work: {0}")]
     System(#[from] io::Error),
