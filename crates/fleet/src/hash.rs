@@ -36,7 +36,12 @@ pub(crate) fn of(from: impl Read) -> io::Result<(String, u64)> {
 
 /// Says whether a text could be a hash, and so is safe as the name of a file.
 pub(crate) fn is_hash(text: &str) -> bool {
-    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 64 && is_hexadecimal(text)
+}
+
+/// Says whether a text has only the digits of hashes.
+pub(crate) fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

@@ -7,6 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::error::FleetError;
 use crate::hash;
 
+/// How the names of copies begin.
+const PREFIX: &str = "becalm-";
+
+/// How many digits of its hash the name of a copy has.
+const DIGITS: usize = 16;
+
 /// A file with a becalm.
 #[derive(Debug)]
 pub(crate) struct BecalmFile {
@@ -43,7 +49,7 @@ impl BecalmFile {
 
     /// Returns the name of its copy.
     pub(crate) fn name(&self) -> String {
-        format!("becalm-{}", &self.hash[..16])
+        format!("{PREFIX}{}", &self.hash[..DIGITS])
     }
 
     /// Opens it; says how many bytes it has.
@@ -66,6 +72,23 @@ impl BecalmFile {
         let copied = copy_program(&mut from, &fresh).and_then(|()| std::fs::rename(&fresh, to));
         copied.map_err(there)
     }
+}
+
+/// Says whether a copy of becalm has this name, or what has been written of one.
+pub(crate) fn is_copy(name: &str) -> bool {
+    if let Some(number) = name.strip_prefix(".new-") {
+        // That of the script which copies becalm to a host.
+        return is_number(number);
+    }
+    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.split_at_checked(DIGITS));
+    let Some((digits, rest)) = parts else { return false };
+    let writing = rest.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new"));
+    hash::is_hexadecimal(digits) && (rest.is_empty() || writing.is_some_and(is_number))
+}
+
+/// Says whether a text could be the number of a process.
+pub(crate) fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn copy_program(from: &mut File, to: &Path) -> io::Result<()> {

@@ -5,16 +5,18 @@
 //! STORE/files/HASH        files of jobs, so that each is sent once
 //! STORE/work/PID/         a job: its files at the paths that they have on the machine that asks
 //! ```
+//!
+//! The user may name the folder, so it may contain files of others: becalm removes only what has a name that it gives.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::hash;
 use crate::parcel::{Item, Kind};
+use crate::{hash, program};
 
 /// Files that no job has used for so long are removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -76,24 +78,25 @@ impl Store {
         Ok(store)
     }
 
-    /// Removes files that no job has used for long, and folders of jobs that are over. What cannot be removed stays.
+    /// Removes files that no job has used for long, and folders of jobs that are over. What cannot be removed stays, and what
+    /// has no name of becalm's is left alone.
     fn forget(&self) {
-        let entries = |part: &str| fs::read_dir(self.0.join(part)).into_iter().flatten().flatten();
-        for entry in entries("files").chain(entries("bin")) {
+        let own = |part: &str, is_own: fn(&str) -> bool| {
+            let entries = fs::read_dir(self.0.join(part)).into_iter().flatten().flatten();
+            entries.filter(move |entry| has_own_name(entry, is_own))
+        };
+        for entry in own("files", is_content).chain(own("bin", program::is_copy)) {
             let used = entry.metadata().and_then(|facts| facts.modified());
             let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
             if age.is_some_and(|age| age > KEPT) {
                 let _ = fs::remove_file(entry.path());
             }
         }
-        for entry in entries("work") {
-            let path = entry.path();
-            if path.extension().is_some_and(|extension| extension == "lock") {
-                let is_over = File::open(&path).is_ok_and(|lock| lock.try_lock().is_ok());
-                if is_over {
-                    let _ = fs::remove_dir_all(path.with_extension(""));
-                    let _ = fs::remove_file(path);
-                }
+        for path in own("work", is_lock).map(|entry| entry.path()) {
+            let is_over = File::open(&path).is_ok_and(|lock| lock.try_lock().is_ok());
+            if is_over {
+                let _ = fs::remove_dir_all(path.with_extension(""));
+                let _ = fs::remove_file(path);
             }
         }
     }
@@ -200,6 +203,23 @@ impl Store {
     }
 }
 
+/// Says whether a file, which is no link, has a name of becalm's.
+fn has_own_name(entry: &DirEntry, is_own: fn(&str) -> bool) -> bool {
+    entry.file_type().is_ok_and(|kind| kind.is_file())
+        && entry.file_name().to_str().is_some_and(is_own)
+}
+
+/// Says whether `files` has the content of a file by this name, or what has arrived of one.
+fn is_content(name: &str) -> bool {
+    let arriving = name.strip_prefix('.').and_then(|name| name.strip_suffix(".new"));
+    hash::is_hash(name) || arriving.is_some_and(program::is_number)
+}
+
+/// Says whether `work` has the lock of a job by this name.
+fn is_lock(name: &str) -> bool {
+    name.strip_suffix(".lock").is_some_and(program::is_number)
+}
+
 impl WorkFolder {
     /// Returns where a path of the machine that asks is here.
     pub(crate) fn at(&self, path: &Path) -> PathBuf {
@@ -276,6 +296,46 @@ mod tests {
         fs::write(content.unwrap().path(), "evil").unwrap();
         assert!(matches!(store.set_up(&items, None), Err(StoreError::Damaged { .. })));
         assert_eq!(store.lacks(&items), [0]);
+    }
+
+    #[test]
+    fn files_of_others_in_the_folder_stay() {
+        let scratch = tempfile::tempdir().unwrap();
+        let at = |path: &str| scratch.path().join(path);
+        for folder in ["files", "bin", "work/Cargo", "work/1x", "work/42", "bin/becalm-data"] {
+            fs::create_dir_all(at(folder)).unwrap();
+        }
+        let hash = "0123456789abcdef".repeat(4);
+        let copy = format!("bin/becalm-{}", &hash[..16]);
+        let foreign = [
+            "files/notes.txt",
+            "files/.new",
+            "files/.x.new",
+            "bin/becalm",
+            "bin/becalm-tools",
+            "bin/my-script",
+            "work/Cargo.lock",
+            "work/1x.lock",
+            "work/.lock",
+            "work/Cargo/file",
+        ];
+        let old = [format!("files/{hash}"), "files/.12.new".to_owned(), copy.clone()];
+        let old = old.into_iter().chain([format!("{copy}.12.new"), "bin/.new-12".to_owned()]);
+        let old: Vec<String> = old.collect();
+        let long_ago = SystemTime::now() - 2 * KEPT;
+        for path in foreign.iter().copied().chain(old.iter().map(String::as_str)) {
+            File::create(at(path)).unwrap().set_modified(long_ago).unwrap();
+        }
+        fs::write(at("work/42.lock"), "").unwrap();
+        let link = format!("bin/becalm-{}", &hash[1..17]);
+        symlink("my-script", at(&link)).unwrap();
+        Store::open(scratch.path()).unwrap();
+        for path in foreign.iter().copied().chain(["work/1x", "bin/becalm-data", link.as_str()]) {
+            assert!(at(path).symlink_metadata().is_ok(), "{path}");
+        }
+        for path in old.iter().map(String::as_str).chain(["work/42", "work/42.lock"]) {
+            assert!(!at(path).exists(), "{path}");
+        }
     }
 
     #[test]
