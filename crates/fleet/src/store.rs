@@ -9,11 +9,13 @@
 //! The user may name the folder, so it may contain files of others: becalm removes only what has a name that it gives.
 
 use std::collections::BTreeSet;
-use std::fs::{self, DirEntry, File};
+use std::fs::{self, DirEntry, File, OpenOptions};
 use std::io::{self, Read};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use becalm_kernel::file::O_NOFOLLOW;
 
 use crate::parcel::{Item, Kind};
 use crate::{hash, program};
@@ -29,8 +31,8 @@ pub(crate) struct Store(PathBuf);
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     path: PathBuf,
-    /// Locked while the job lives.
-    _lock: File,
+    /// Locked while the job lives, if the folder is in the store, where other jobs remove what is left over.
+    lock: Option<File>,
 }
 
 /// Why a store cannot be used.
@@ -149,21 +151,10 @@ impl Store {
         items: &[Item],
         elsewhere: Option<&Path>,
     ) -> Result<WorkFolder, StoreError> {
-        let number = std::process::id().to_string();
-        let path = match elsewhere {
-            None => self.0.join("work").join(number),
-            Some(folder) => folder.join(format!("becalm-{number}")),
+        let work = match elsewhere {
+            None => self.own_folder()?,
+            Some(folder) => temporary_folder(folder)?,
         };
-        let lock_path = path.with_extension("lock");
-        let lock = File::create(&lock_path).map_err(writing(&lock_path))?;
-        // Where files cannot be locked it is removed by who comes next, and not before.
-        let _ = lock.lock();
-        if path.exists() {
-            fs::remove_dir_all(&path).map_err(writing(&path))?;
-        }
-        let mut make = fs::DirBuilder::new();
-        make.mode(0o700).create(&path).map_err(writing(&path))?;
-        let work = WorkFolder { path, _lock: lock };
         if let Some(item) = items.iter().find(|item| !item.is_confined()) {
             return Err(StoreError::Path { path: item.path.clone() });
         }
@@ -174,6 +165,23 @@ impl Store {
             self.place(item, &work.at(&item.path))?;
         }
         Ok(work)
+    }
+
+    /// Makes an empty folder for the job of this process.
+    fn own_folder(&self) -> Result<WorkFolder, StoreError> {
+        let path = self.0.join("work").join(std::process::id().to_string());
+        let lock_path = path.with_extension("lock");
+        let mut open = OpenOptions::new();
+        let open = open.write(true).create(true).truncate(false).custom_flags(O_NOFOLLOW);
+        let lock = open.open(&lock_path).map_err(writing(&lock_path))?;
+        // Where files cannot be locked it is removed by who comes next, and not before.
+        let _ = lock.lock();
+        if path.exists() {
+            fs::remove_dir_all(&path).map_err(writing(&path))?;
+        }
+        let mut make = fs::DirBuilder::new();
+        make.mode(0o700).create(&path).map_err(writing(&path))?;
+        Ok(WorkFolder { path, lock: Some(lock) })
     }
 
     fn place(&self, item: &Item, at: &Path) -> Result<(), StoreError> {
@@ -201,6 +209,15 @@ impl Store {
             }
         }
     }
+}
+
+/// Makes an empty folder for a job where others may write too. They cannot know its name, so nothing of theirs is in its
+/// place; the length of the name is always the same, because the current folder is part of a subject's environment.
+fn temporary_folder(within: &Path) -> Result<WorkFolder, StoreError> {
+    let mut name = tempfile::Builder::new();
+    let name = name.prefix("becalm-").permissions(fs::Permissions::from_mode(0o700));
+    let made = name.tempdir_in(within).map_err(writing(within))?;
+    Ok(WorkFolder { path: made.keep(), lock: None })
 }
 
 /// Says whether a file, which is no link, has a name of becalm's.
@@ -240,7 +257,7 @@ fn make_folder(path: &Path) -> Result<(), StoreError> {
 impl Drop for WorkFolder {
     fn drop(&mut self) {
         // What cannot be removed is removed by a later job.
-        if fs::remove_dir_all(&self.path).is_ok() {
+        if fs::remove_dir_all(&self.path).is_ok() && self.lock.is_some() {
             let _ = fs::remove_file(self.path.with_extension("lock"));
         }
     }
@@ -336,6 +353,27 @@ mod tests {
         for path in old.iter().map(String::as_str).chain(["work/42", "work/42.lock"]) {
             assert!(!at(path).exists(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_folder_beside_those_of_others_is_fresh_and_private() {
+        let scratch = tempfile::tempdir().unwrap();
+        let (there, shared) = (scratch.path().join("there"), scratch.path().join("tmp"));
+        fs::create_dir(&shared).unwrap();
+        fs::write(scratch.path().join("theirs"), "kept").unwrap();
+        let number = std::process::id();
+        for name in [format!("becalm-{number}"), format!("becalm-{number}.lock")] {
+            symlink("../theirs", shared.join(name)).unwrap();
+        }
+        let store = Store::open(&there).unwrap();
+        let works = [(); 2].map(|()| store.set_up(&[], Some(&shared)).unwrap());
+        for work in &works {
+            assert_eq!(work.path.parent(), Some(shared.as_path()));
+            assert_eq!(work.path.metadata().unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        drop(works);
+        assert_eq!(fs::read_dir(&shared).unwrap().count(), 2);
+        assert_eq!(fs::read_to_string(scratch.path().join("theirs")).unwrap(), "kept");
     }
 
     #[test]
