@@ -126,9 +126,13 @@ echo "store $(pwd -P)"
     })
 }
 
-/// Returns the line of a script that prints the hash of a becalm, if there is one.
+/// Returns the line of a script that prints the hash of a becalm, if there is one. It counts as used now; one with another
+/// hash is replaced anyway.
 fn hash_line(program: &BecalmFile) -> String {
-    format!("[ ! -f bin/{0} ] || echo \"hash $(sha256sum < bin/{0})\"", program.name())
+    let name = program.name();
+    format!(
+        "[ ! -f bin/{name} ] || {{ touch -c bin/{name}; echo \"hash $(sha256sum < bin/{name})\"; }}"
+    )
 }
 
 fn copy(

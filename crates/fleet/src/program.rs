@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use crate::error::FleetError;
 use crate::hash;
@@ -61,10 +62,13 @@ impl BecalmFile {
         opened.map_err(|source| FleetError::Here { path: self.path.clone(), source })
     }
 
-    /// Copies it to a path, unless it is there already.
+    /// Copies it to a path, unless it is there already; then it counts as used now, as jobs that wait will use it.
     pub(crate) fn copy_to(&self, to: &Path) -> Result<(), FleetError> {
         let there = |source| FleetError::Here { path: to.to_owned(), source };
-        if File::open(to).and_then(hash::of).is_ok_and(|(hash, _)| hash == self.hash) {
+        if let Ok(file) = File::open(to)
+            && hash::of(&file).is_ok_and(|(hash, _)| hash == self.hash)
+        {
+            let _ = file.set_modified(SystemTime::now());
             return Ok(());
         }
         let fresh = to.with_extension(format!("{}.new", std::process::id()));
@@ -97,4 +101,27 @@ fn copy_program(from: &mut File, to: &Path) -> io::Result<()> {
     let mut make = std::fs::OpenOptions::new();
     let mut file = make.write(true).create(true).truncate(true).mode(0o700).open(to)?;
     io::copy(from, &mut file).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_copy_that_is_found_counts_as_used() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path().join("own");
+        std::fs::write(&path, "a becalm").unwrap();
+        let program = BecalmFile::read(path).unwrap();
+        let to = scratch.path().join(program.name());
+        assert!(is_copy(&program.name()));
+        program.copy_to(&to).unwrap();
+        let long_ago = SystemTime::now() - Duration::from_secs(3600);
+        File::open(&to).unwrap().set_modified(long_ago).unwrap();
+        program.copy_to(&to).unwrap();
+        assert!(to.metadata().unwrap().modified().unwrap() > long_ago);
+        assert_eq!(std::fs::read_to_string(&to).unwrap(), "a becalm");
+    }
 }

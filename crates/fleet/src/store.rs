@@ -107,17 +107,23 @@ impl Store {
         self.0.join("files").join(hash)
     }
 
-    /// Returns which of these files it lacks.
+    /// Returns which of these files it lacks. The others count as used now: a job may wait long before it uses them.
     pub(crate) fn lacks(&self, items: &[Item]) -> Vec<usize> {
         let mut asked = BTreeSet::new();
         let mut is_lacking = |item: &Item| match &item.kind {
-            Kind::File { size, hash, .. } => {
-                let has = self.content(hash).metadata().is_ok_and(|facts| facts.len() == *size);
-                !has && asked.insert(hash.clone())
-            }
+            Kind::File { size, hash, .. } => !self.has(hash, *size) && asked.insert(hash.clone()),
             Kind::Folder | Kind::Link(_) => false,
         };
         (0..items.len()).filter(|&index| is_lacking(&items[index])).collect()
+    }
+
+    fn has(&self, hash: &str, size: u64) -> bool {
+        let has = |file: &File| file.metadata().is_ok_and(|facts| facts.len() == size);
+        let found = File::open(self.content(hash)).ok().filter(has);
+        if let Some(file) = &found {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        found.is_some()
     }
 
     /// Takes in the content of a file.
@@ -353,6 +359,23 @@ mod tests {
         for path in old.iter().map(String::as_str).chain(["work/42", "work/42.lock"]) {
             assert!(!at(path).exists(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_file_that_a_queued_job_will_use_stays() {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::write(scratch.path().join("one"), "same").unwrap();
+        let mut parcel = Parcel::new(scratch.path());
+        parcel.add(Path::new("one")).unwrap();
+        let items = parcel.items();
+        let there = scratch.path().join("there");
+        let store = Store::open(&there).unwrap();
+        store.receive(&items[0], &b"same"[..]).unwrap();
+        let content = fs::read_dir(there.join("files")).unwrap().next().unwrap().unwrap().path();
+        File::open(&content).unwrap().set_modified(SystemTime::now() - 2 * KEPT).unwrap();
+        assert_eq!(store.lacks(&items), [0; 0]);
+        Store::open(&there).unwrap();
+        assert!(content.exists());
     }
 
     #[test]
