@@ -14,7 +14,7 @@ use crate::first_word;
 use crate::foreign_flags;
 use crate::help;
 use crate::optional_values;
-use crate::rights::{Rights, refuse_lent_root};
+use crate::rights::{Rights, is_root_lent, refuse_lent_root};
 use crate::tuning::{put_back_leftovers, with_leftovers};
 use crate::ui::Ui;
 
@@ -212,7 +212,7 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     let given: Vec<String> = given.collect();
     let ended = match asked_elsewhere(&cli.command, &matches) {
         Some(asked) => elsewhere::on_host(&asked, &given, &ui),
-        None => carry_out(cli, &matches, &given, &ui, || Ok(())),
+        None => carry_out(cli, &matches, &given, &ui),
     };
     ended.unwrap_or_else(|error| {
         ui.error(&error);
@@ -220,37 +220,59 @@ pub(crate) fn run(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     })
 }
 
-/// Carries out a command for a becalm on another machine; `receive` gets its files, once it has the command's rights.
+/// Carries out a command for a becalm on another machine; `receive` gets its files, once it has the rights that it is given.
+/// One that has files has those of the user.
 pub(crate) fn carry_out_far<T>(
     arguments: &[String],
+    has_files: bool,
     ui: &Ui,
-    receive: impl FnOnce() -> Result<T, CommandError>,
+    receive: impl FnOnce(Rights) -> Result<T, CommandError>,
 ) -> Result<Exit, CommandError> {
     let words = std::iter::once("becalm".to_owned()).chain(arguments.iter().cloned());
     let unexpected = |error: clap::Error| CommandError::usage(error.to_string().trim_end());
     let matches = Cli::command().try_get_matches_from(words).map_err(unexpected)?;
     let cli = Cli::from_arg_matches(&matches).map_err(unexpected)?;
-    carry_out(cli, &matches, arguments, ui, receive)
+    refuse_at_far_end(&cli.command, &matches)?;
+    let rights = cli.command.rights();
+    let rights = if has_files { rights.with_files() } else { rights };
+    let need = need(&cli.command, &matches, rights);
+    with_rights(&need, ui, || {
+        let _received = receive(rights)?;
+        dispatch(cli, arguments, ui)
+    })
 }
 
-/// Takes the rights of a command and carries it out; what `prepare` makes lives as long as it takes.
-fn carry_out<T>(
+/// Refuses a command that no `--on` asks for, and one for which the subjects would be root: who may start the far end by
+/// sudo may have the machine changed, and no more.
+fn refuse_at_far_end(command: &Command, matches: &clap::ArgMatches) -> Result<(), CommandError> {
+    let is_sent = innermost(matches).try_get_one::<String>("on").is_ok();
+    if !is_sent && !matches!(command, Command::Hosts(_)) {
+        return Err(CommandError::usage("this command is not for another machine"));
+    }
+    if has_flag(matches, "keep_root") && is_root_lent() {
+        return Err(CommandError::usage("--keep-root cannot be combined with --on")
+            .hint("becalm uses sudo on the other machine only to change its settings"));
+    }
+    Ok(())
+}
+
+/// Takes the rights of a command and carries it out.
+fn carry_out(
     cli: Cli,
     matches: &clap::ArgMatches,
     given: &[String],
     ui: &Ui,
-    prepare: impl FnOnce() -> Result<T, CommandError>,
 ) -> Result<Exit, CommandError> {
-    let rights = Some(cli.command.rights()).filter(|_| !has_flag(matches, "keep_root"));
-    let need = Need {
-        uses_the_machine: cli.command.uses_the_machine(),
-        rights,
+    let need = need(&cli.command, matches, cli.command.rights());
+    with_rights(&need, ui, || dispatch(cli, given, ui))
+}
+
+fn need(command: &Command, matches: &clap::ArgMatches, rights: Rights) -> Need {
+    Need {
+        uses_the_machine: command.uses_the_machine(),
+        rights: Some(rights).filter(|_| !has_flag(matches, "keep_root")),
         keeps_privileges: has_flag(matches, "keep_privileges"),
-    };
-    with_rights(&need, ui, || {
-        let _prepared = prepare()?;
-        dispatch(cli, given, ui)
-    })
+    }
 }
 
 /// What a command needs before it starts.
@@ -294,7 +316,9 @@ fn asked_elsewhere(command: &Command, matches: &clap::ArgMatches) -> Option<else
         Command::Noise(args) => args.is_session(),
         _ => false,
     };
-    if goes_by_itself { None } else { elsewhere::Asked::of(innermost(matches)) }
+    // Files would cost a command of root's its rights there.
+    let names_files = command.rights() != Rights::Root;
+    if goes_by_itself { None } else { elsewhere::Asked::of(innermost(matches), names_files) }
 }
 
 /// Says whether the command has this switch, given by its name in the code.

@@ -30,10 +30,23 @@ pub(crate) fn refuse_lent_root() -> Result<(), CommandError> {
     }
 }
 
+/// Says whether this process is root for a user, who has called it by sudo or the like.
+pub(crate) fn is_root_lent() -> bool {
+    !matches!(Caller::of_this_process(), Ok(None))
+}
+
 impl Rights {
     /// Those of a command that looks at a machine: one in a folder that somebody names is looked at as the user.
     pub(crate) fn to_look_at(root: &Path) -> Self {
         if root == Path::new("/") { Self::Root } else { Self::User }
+    }
+
+    /// Those of a command that brings or wants files, carried out for another machine: root receives, reads and writes none.
+    pub(crate) fn with_files(self) -> Self {
+        match self {
+            Self::Root => Self::Placement,
+            rights => rights,
+        }
     }
 
     /// Takes them for this process, which has one thread yet; `keeps_privileges` where what it starts may get further ones

@@ -19,6 +19,7 @@ use becalm_session::Request;
 
 use crate::frame::{Call, Frame};
 use crate::job::{Job, Output, SessionWork};
+use crate::parcel::is_confined;
 use crate::request::FarSessionError;
 use crate::store::{Store, StoreError, WorkFolder};
 use crate::writer::FrameWriter;
@@ -139,6 +140,9 @@ impl FarEnd {
         job: &Job,
         interrupt: &'static Interrupt,
     ) -> Result<Received, FarError> {
+        if let Some(Output(path)) = job.outputs.iter().find(|Output(path)| !is_confined(path)) {
+            return Err(StoreError::Path { path: path.clone() }.into());
+        }
         let store = Store::open(&job.store)?;
         if let Input::Connection(input) = &mut self.input {
             let lacking = store.lacks(&job.items);
@@ -156,6 +160,12 @@ impl FarEnd {
         let work = store.set_up(&job.items, local.as_deref())?;
         let path = work.make(&job.folder)?;
         std::env::set_current_dir(&path).map_err(|source| FarError::Folder { path, source })?;
+        self.attend(interrupt);
+        Ok(Received { work })
+    }
+
+    /// Begins a job that neither brings nor wants files: nothing is made or opened for it. The flag rises as for others.
+    pub fn attend(self, interrupt: &'static Interrupt) {
         let writer = self.writer;
         match self.input {
             Input::Connection(input) => {
@@ -164,7 +174,6 @@ impl FarEnd {
             // The file with the frames has the log.
             Input::File(_) => writer.settle(),
         }
-        Ok(Received { work })
     }
 }
 
@@ -173,7 +182,7 @@ impl Received {
     pub fn send_outputs(&self, job: &Job, writer: &FrameWriter) {
         for (index, Output(path)) in job.outputs.iter().enumerate() {
             // One that was not written is one that the command has not come to.
-            if let Ok(text) = std::fs::read_to_string(self.work.at(path)) {
+            if let Some(text) = self.work.written(path) {
                 writer.send(&Frame::Output(index, text));
             }
         }

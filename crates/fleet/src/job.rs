@@ -31,6 +31,13 @@ pub struct Job {
     pub outputs: Vec<Output>,
 }
 
+impl Job {
+    /// Says whether it brings files, or wants some back.
+    pub fn has_files(&self) -> bool {
+        !self.items.is_empty() || !self.outputs.is_empty()
+    }
+}
+
 /// A file that a command writes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output(#[serde(with = "path_text")] pub PathBuf);

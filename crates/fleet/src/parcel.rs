@@ -180,12 +180,14 @@ impl Item {
 
     /// Says whether its path stays below the folder that it is put into.
     pub(crate) fn is_confined(&self) -> bool {
-        self.path.is_absolute()
-            && self
-                .path
-                .components()
-                .all(|part| matches!(part, Component::RootDir | Component::Normal(_)))
+        is_confined(&self.path)
     }
+}
+
+/// Says whether a path of the machine that asks stays below the folder that it is put into.
+pub(crate) fn is_confined(path: &Path) -> bool {
+    let is_plain = |part| matches!(part, Component::RootDir | Component::Normal(_));
+    path.is_absolute() && path.components().all(is_plain)
 }
 
 /// Returns an absolute path without `.` and `..`, by its words alone, as a shell's `cd` does.

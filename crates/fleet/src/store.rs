@@ -15,9 +15,9 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use becalm_kernel::file::O_NOFOLLOW;
+use becalm_kernel::file::{O_NOFOLLOW, O_NONBLOCK};
 
-use crate::parcel::{Item, Kind};
+use crate::parcel::{Item, Kind, is_confined};
 use crate::{hash, program};
 
 /// Files that no job has used for so long are removed.
@@ -251,8 +251,25 @@ impl WorkFolder {
 
     /// Makes the folder that a path of the machine that asks leads to.
     pub(crate) fn make(&self, path: &Path) -> Result<PathBuf, StoreError> {
+        if !is_confined(path) {
+            return Err(StoreError::Path { path: path.to_owned() });
+        }
         let at = self.at(path);
         make_folder(&at).map(|()| at)
+    }
+
+    /// Returns the text of a file that the job has written, if it has. A link is not followed, and none leads there.
+    pub(crate) fn written(&self, path: &Path) -> Option<String> {
+        let at = self.at(path);
+        let parent = at.parent()?.canonicalize().ok()?;
+        if !is_confined(path) || !parent.starts_with(self.path.canonicalize().ok()?) {
+            return None;
+        }
+        let mut open = OpenOptions::new();
+        let open = open.read(true).custom_flags(O_NOFOLLOW | O_NONBLOCK);
+        let file = open.open(parent.join(at.file_name()?)).ok()?;
+        let is_file = file.metadata().is_ok_and(|facts| facts.is_file());
+        is_file.then(|| io::read_to_string(file).ok())?
     }
 }
 
@@ -397,6 +414,24 @@ mod tests {
         drop(works);
         assert_eq!(fs::read_dir(&shared).unwrap().count(), 2);
         assert_eq!(fs::read_to_string(scratch.path().join("theirs")).unwrap(), "kept");
+    }
+
+    #[test]
+    fn what_is_sent_back_is_a_file_of_the_job() {
+        let scratch = tempfile::tempdir().unwrap();
+        fs::write(scratch.path().join("outside"), "secret").unwrap();
+        let store = Store::open(&scratch.path().join("there")).unwrap();
+        let work = store.set_up(&[], None).unwrap();
+        let folder = work.make(Path::new("/in")).unwrap();
+        fs::write(folder.join("file"), "written").unwrap();
+        symlink(scratch.path().join("outside"), folder.join("link")).unwrap();
+        symlink(scratch.path(), folder.join("away")).unwrap();
+        assert_eq!(work.written(Path::new("/in/file")).as_deref(), Some("written"));
+        let up = format!("/in/{}outside", "../".repeat(4));
+        for path in ["/in/link", "/in/away/outside", "/in", "/in/none", "/", up.as_str()] {
+            assert_eq!(work.written(Path::new(path)), None, "{path}");
+        }
+        assert!(matches!(work.make(Path::new("/in/../..")), Err(StoreError::Path { .. })));
     }
 
     #[test]

@@ -26,15 +26,11 @@ pub(crate) struct Args {
 
 /// Carries out one job. It has the rights of its own command, before it opens a file.
 pub(crate) fn run(args: &Args) -> Exit {
-    let started = match (&args.job, &args.frames) {
-        (Some(job), Some(frames)) => FarEnd::of_files(job, frames),
-        _ => FarEnd::start(),
-    };
-    let mut end = match started {
+    let mut end = match started(args) {
         Ok(end) => end,
         Err(error) => {
-            Ui::new(false).error(&CommandError::measure(error));
-            return Exit::CouldNotMeasure;
+            Ui::new(false).error(&error);
+            return error.exit;
         }
     };
     let writer = end.writer();
@@ -50,6 +46,17 @@ pub(crate) fn run(args: &Args) -> Exit {
     writer.send(&Frame::End(exit.code()));
     writer.finish();
     exit
+}
+
+/// Opens the connection, or the files that stand for it, as the user: anybody may have named those.
+fn started(args: &Args) -> Result<FarEnd, CommandError> {
+    match (&args.job, &args.frames) {
+        (Some(job), Some(frames)) => {
+            Rights::User.take(false)?;
+            Ok(FarEnd::of_files(job, frames)?)
+        }
+        _ => Ok(FarEnd::start()?),
+    }
 }
 
 fn carry_out(end: FarEnd, mut job: Job, ui: &Ui) -> Result<Exit, CommandError> {
@@ -74,9 +81,14 @@ fn carry_out(end: FarEnd, mut job: Job, ui: &Ui) -> Result<Exit, CommandError> {
         }
         Work::Command(arguments) => {
             let writer = end.writer();
-            args::carry_out_far(&arguments, ui, || {
+            args::carry_out_far(&arguments, job.has_files(), ui, |rights| {
+                if rights == Rights::Root {
+                    // It has no files, and root makes no folder for it.
+                    end.attend(interrupt()?);
+                    return Ok(None);
+                }
                 let received = end.receive(&job, interrupt()?)?;
-                Ok(Outputs { received, job: &job, writer })
+                Ok(Some(Outputs { received, job: &job, writer }))
             })
         }
     }

@@ -25,6 +25,8 @@ pub(crate) struct Asked {
     send: Vec<PathBuf>,
     /// A file of requests, which may name other files.
     requests: Option<PathBuf>,
+    /// Whether its words may be names of files that it reads.
+    names_files: bool,
     /// Files that the command writes.
     outputs: Vec<PathBuf>,
     /// Files that the record of a session is saved to.
@@ -44,7 +46,7 @@ const OUTPUTS: [&str; 7] = [
 
 impl Asked {
     /// Returns what was asked for, if the command is to be carried out elsewhere.
-    pub(crate) fn of(matches: &ArgMatches) -> Option<Self> {
+    pub(crate) fn of(matches: &ArgMatches, names_files: bool) -> Option<Self> {
         let host = matches.try_get_one::<String>("on").ok().flatten()?.clone();
         let path = |name| matches.try_get_one::<PathBuf>(name).ok().flatten().cloned();
         let send = matches.try_get_many::<PathBuf>("send").ok().flatten();
@@ -58,6 +60,7 @@ impl Asked {
             host,
             send: send.into_iter().flatten().cloned().collect(),
             requests: path("requests"),
+            names_files,
             outputs: OUTPUTS.into_iter().filter_map(path).collect(),
             exports,
         })
@@ -87,7 +90,7 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
         files::check_writable(path)?;
         parcel.add_folder(path.parent().unwrap_or(&folder));
     }
-    for word in given {
+    for word in given.iter().filter(|_| asked.names_files) {
         let path = Path::new(word);
         if path.is_relative() && path.is_file() && !asked.outputs.iter().any(|one| one == path) {
             parcel.add(path)?;

@@ -37,6 +37,11 @@ pub(crate) struct ReportFlags {
 }
 
 impl ReportFlags {
+    /// Says whether a report was asked for.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.export_html.is_some() || self.export_markdown.is_some()
+    }
+
     /// Refuses, before anything is measured, files that could not be written in the end.
     pub(crate) fn check(&self) -> Result<(), CommandError> {
         check_files([&self.export_html, &self.export_markdown].into_iter().flatten())

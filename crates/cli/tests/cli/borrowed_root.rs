@@ -221,6 +221,7 @@ fn commands_that_read_or_write_one_file_do_it_as_the_user() {
         &["check", "--root", "../vault"],
         &["noise", "ablate", "--export-json", "../vault/new", "--", "true"],
         &["noise", "trace", "--export-json", "../vault/new", "--", "true"],
+        &["noise", "probe", "--duration=50ms", "--no-save", "--export-html", "../vault/new"],
         &["run", "--resume", "../secret", "--", "true"],
         &["exec", "--", "sh", "-c", "cat ../secret > got"],
         &["exec", "--cgroup", "../vault", "--", "true"],
@@ -239,6 +240,57 @@ fn commands_that_read_or_write_one_file_do_it_as_the_user() {
     }
     let link = "ln -s ../vault/new becalm-machine.tar.gz";
     attack("a dump through a link", link, &["machine", "dump"]);
+}
+
+/// Sends the job of a user to a far end that sudo has started; `$PLACE` in it is the working folder.
+fn send_job(name: &str, command: &str, store: &str, more: &str) -> Option<Scene> {
+    let version = env!("CARGO_PKG_VERSION");
+    let job = format!(
+        r#"{{"version":"{version}","work":{{"command":{command}}},"terminal":{{"progress":false,"quiet":false,"width":80,"table_width":80,"colour":false,"unicode":false}},"store":"$PLACE/{store}","is_shared":false,"folder":"/in",{more}}}"#
+    );
+    let arrange = format!("cat > job <<E\n{job}\nE");
+    let by = [BY_SUDO, &["sh", "-c", "exec \"$@\" < job", "sh"]].concat();
+    play(name, &arrange, &by, &["far-end"])
+}
+
+#[test]
+fn a_far_end_opens_files_as_the_user() {
+    let item = r#""items":[{"path":"/in/a","kind":"folder"}],"outputs":["/in/x"]"#;
+    let out = r#""items":[],"outputs":["/../../../../secret"]"#;
+    let none = r#""items":[],"outputs":[]"#;
+    for command in [r#"["check"]"#, r#"["boot-params","--cpus","0"]"#, r#"["topology"]"#] {
+        for store in ["store", "../vault"] {
+            for more in [item, out, none] {
+                let name = format!("{command} {store} {more}");
+                let Some(scene) = send_job(&name, command, store, more) else { return };
+                check_nothing_is_borrowed(&name, &scene);
+                let is_made = scene.env.work().join("store").exists();
+                let is_expected = store == "store" && (more == item || command.contains("topo"));
+                assert!(more == out || is_made == is_expected, "{name}: {}", scene.said);
+                let is_root = scene.said.contains("\"root\":true");
+                assert!(is_root && scene.said.contains("\"end\":"), "{name}: {}", scene.said);
+            }
+        }
+    }
+    attack("a job in a file", "", &["far-end", "--job", "../secret", "--frames", "frames"]);
+    attack("frames", "", &["far-end", "--job", "none", "--frames", "../vault/new"]);
+}
+
+#[test]
+fn a_far_end_lends_root_to_no_subject_and_no_other_command() {
+    let none = r#""items":[],"outputs":[]"#;
+    for (command, why) in [
+        (
+            r#"["timeit","--keep-root","--lang","sh","touch $PLACE/../vault/new"]"#,
+            "--keep-root cannot be combined with --on",
+        ),
+        (r#"["machine","service","remove"]"#, "this command is not for another machine"),
+        (r#"["guardian"]"#, "this command is not for another machine"),
+    ] {
+        let Some(scene) = send_job(command, command, "store", none) else { return };
+        check_nothing_is_borrowed(command, &scene);
+        assert!(scene.said.contains(why), "{command}: {}", scene.said);
+    }
 }
 
 #[test]

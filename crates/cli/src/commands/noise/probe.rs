@@ -18,6 +18,7 @@ use crate::error::{CommandError, given_up};
 use crate::exit::Exit;
 use crate::flags::{ElsewhereFlags, ReportFlags, checked};
 use crate::measuring::{interrupt, with_listener};
+use crate::rights::{Rights, is_root_lent};
 use crate::ui::Ui;
 
 /// A shorter probe has too few readings in each of its windows.
@@ -107,7 +108,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             "--threshold is longer than --duration, so no gap could reach it",
         ));
     }
-    args.report.check()?;
+    if !is_root_lent() {
+        args.report.check()?;
+    }
     // Until the end no other becalm starts a measurement on these CPUs.
     let (cpus, _leases) = lease(args.cpus.as_ref(), &root, &topology, &mut limits)?;
     let terms = terms(args, cpus, &root, &topology, &mut limits)?;
@@ -129,6 +132,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     // What firmware takes is no order of all that interrupts.
     if !args.no_save && signal.is_none() && source != Source::Hwlat {
         save(&root, &mut document, ui);
+    }
+    if args.report.is_asked() {
+        // What root was needed for is done; the files are the user's.
+        Rights::User.take(false)?;
     }
     args.report
         .write(|| probe_html(&document, env!("CARGO_PKG_VERSION")), || probe_markdown(&document))?;
