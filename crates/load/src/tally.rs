@@ -306,7 +306,9 @@ mod tests {
     fn the_last_answer_is_the_last_expected_one_of_all() {
         let answered = |last| done(Fate::Answered { written: 102 * MS, last: last * MS });
         let (mut one, mut other) = (Tally::default(), Tally::default());
-        [120, 110].into_iter().for_each(|last| one.count(answered(last)));
+        for last in [120, 110] {
+            one.count(answered(last));
+        }
         one.count(done(failed(FailureKind::Status, Some(503), Some(101 * MS))));
         other.count(answered(115));
         other.merge(&one);

@@ -2,6 +2,7 @@
 //! do, and still measures.
 
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 use becalm_testkit::{Call, CommandOutput, TestEnv, refuse_call, skipped};
@@ -130,7 +131,7 @@ fn nobodys_becalm(test: &str) -> Option<(TestEnv, String)> {
 /// Runs becalm as nobody, with a home that cannot be written.
 fn as_nobody(test: &str, arguments: &[&str]) -> Option<CommandOutput> {
     let (env, binary) = nobodys_becalm(test)?;
-    Some(env.run([&NOBODY[..], &[&binary], arguments].concat()))
+    Some(env.run([&NOBODY[..], &[binary.as_str()], arguments].concat()))
 }
 
 #[test]
@@ -176,14 +177,14 @@ const ROOT: &str = "--reuid 0 --regid 0 --clear-groups";
 /// Makes a `setpriv` that makes root of anybody, as sudo does; `None`, visibly, where the file system does not allow it.
 fn sudo(test: &str, env: &TestEnv) -> Option<String> {
     let folders = std::env::var("PATH").unwrap_or_default();
-    let there = folders.split(':').map(|folder| format!("{folder}/setpriv"));
-    let original = there.into_iter().find(|path| std::path::Path::new(path).exists()).unwrap();
+    let mut places = folders.split(':').map(|folder| Path::new(folder).join("setpriv"));
+    let original = places.find(|path| path.exists()).expect("it was just started");
     let sudo = env.work().join("sudo");
     std::fs::copy(original, &sudo).unwrap();
     std::fs::set_permissions(&sudo, std::fs::Permissions::from_mode(0o4755)).unwrap();
     let sudo = sudo.to_string_lossy().into_owned();
-    let becomes_root = [&sudo].into_iter().map(String::as_str).chain(ROOT.split(' '));
-    let id = Command::new("setpriv").args(NOBODY).args(becomes_root).args(["id", "-u"]).output();
+    let mut id = Command::new("setpriv");
+    let id = id.args(NOBODY).arg(&sudo).args(ROOT.split(' ')).args(["id", "-u"]).output();
     if id.is_ok_and(|output| output.stdout == b"0\n") {
         return Some(sudo);
     }
@@ -199,7 +200,7 @@ fn a_server_of_another_user_that_cannot_be_ended_is_an_error_and_no_wait_for_eve
     let server = format!("{sudo} {ROOT} {becalm} workload serve --port {{port}}");
     let url = "http://127.0.0.1:{port}/";
     let load = ["compare", "--load", "rate=50,duration=200ms", "--url", url, &server, &server];
-    let output = env.run([&NOBODY[..], &[&becalm], &load].concat());
+    let output = env.run([&NOBODY[..], &[becalm.as_str()], &load].concat());
     let text = &output.stderr;
     let pid = text.split_once("(process ").and_then(|(_, rest)| rest.split_once(')'));
     if let Some((pid, _)) = pid {
