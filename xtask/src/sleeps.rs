@@ -79,7 +79,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         "stands for a program that does not end by itself: it is ended",
         &[
             ("crates/session/src/ablate/hogs.rs", 2),
-            ("crates/session/src/servers/runs.rs", 11),
+            ("crates/session/src/servers/runs.rs", 12),
             ("crates/cli/tests/cli/servers.rs", 4),
             ("crates/cli/tests/cli/ablate.rs", 1),
             ("crates/cli/tests/cli/ci/posted.rs", 1),
@@ -118,7 +118,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
     ),
     (
         "lets something else happen first that may as well happen afterwards: the outcome is the same",
-        &[("crates/kernel/src/interrupt.rs", 5), ("crates/runner/src/hold.rs", 3)],
+        &[("crates/kernel/src/interrupt.rs", 5), ("crates/runner/src/hold.rs", 4)],
     ),
     (
         "subjects that do not end, or last at least so long; interrupts that may as well come before the start",

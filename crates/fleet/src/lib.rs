@@ -21,6 +21,7 @@ mod hash;
 mod hosts;
 mod install;
 mod job;
+mod names;
 mod near;
 mod parcel;
 mod path_text;

@@ -6,13 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::error::FleetError;
-use crate::hash;
-
-/// How the names of copies begin.
-const PREFIX: &str = "becalm-";
-
-/// How many digits of its hash the name of a copy has.
-const DIGITS: usize = 16;
+use crate::{hash, names};
 
 /// A file with a becalm.
 #[derive(Debug)]
@@ -50,7 +44,7 @@ impl BecalmFile {
 
     /// Returns the name of its copy.
     pub(crate) fn name(&self) -> String {
-        format!("{PREFIX}{}", &self.hash[..DIGITS])
+        names::of_copy(&self.hash)
     }
 
     /// Opens it; says how many bytes it has.
@@ -78,23 +72,6 @@ impl BecalmFile {
     }
 }
 
-/// Says whether a copy of becalm has this name, or what has been written of one.
-pub(crate) fn is_copy(name: &str) -> bool {
-    if let Some(number) = name.strip_prefix(".new-") {
-        // That of the script which copies becalm to a host.
-        return is_number(number);
-    }
-    let parts = name.strip_prefix(PREFIX).and_then(|rest| rest.split_at_checked(DIGITS));
-    let Some((digits, rest)) = parts else { return false };
-    let writing = rest.strip_prefix('.').and_then(|rest| rest.strip_suffix(".new"));
-    hash::is_hexadecimal(digits) && (rest.is_empty() || writing.is_some_and(is_number))
-}
-
-/// Says whether a text could be the number of a process.
-pub(crate) fn is_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
-}
-
 fn copy_program(from: &mut File, to: &Path) -> io::Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
 
@@ -116,7 +93,7 @@ mod tests {
         std::fs::write(&path, "a becalm").unwrap();
         let program = BecalmFile::read(path).unwrap();
         let to = scratch.path().join(program.name());
-        assert!(is_copy(&program.name()));
+        assert!(names::is_copy(&program.name()));
         program.copy_to(&to).unwrap();
         let long_ago = SystemTime::now() - Duration::from_secs(3600);
         File::open(&to).unwrap().set_modified(long_ago).unwrap();

@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 use becalm_kernel::file::{O_NOFOLLOW, O_NONBLOCK};
 
 use crate::parcel::{Item, Kind, is_confined};
-use crate::{hash, program};
+use crate::{hash, names};
 
 /// Files that no job has used for so long are removed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
@@ -87,7 +87,7 @@ impl Store {
             let entries = fs::read_dir(self.0.join(part)).into_iter().flatten().flatten();
             entries.filter(move |entry| has_own_name(entry, is_own))
         };
-        for entry in own("files", is_content).chain(own("bin", program::is_copy)) {
+        for entry in own("files", is_content).chain(own("bin", names::is_copy)) {
             let used = entry.metadata().and_then(|facts| facts.modified());
             let age = used.ok().and_then(|used| SystemTime::now().duration_since(used).ok());
             if age.is_some_and(|age| age > KEPT) {
@@ -235,12 +235,12 @@ fn has_own_name(entry: &DirEntry, is_own: fn(&str) -> bool) -> bool {
 /// Says whether `files` has the content of a file by this name, or what has arrived of one.
 fn is_content(name: &str) -> bool {
     let arriving = name.strip_prefix('.').and_then(|name| name.strip_suffix(".new"));
-    hash::is_hash(name) || arriving.is_some_and(program::is_number)
+    hash::is_hash(name) || arriving.is_some_and(names::is_number)
 }
 
 /// Says whether `work` has the lock of a job by this name.
 fn is_lock(name: &str) -> bool {
-    name.strip_suffix(".lock").is_some_and(program::is_number)
+    name.strip_suffix(".lock").is_some_and(names::is_number)
 }
 
 impl WorkFolder {

@@ -244,7 +244,11 @@ mod tests {
         };
         assert!(width(8, 0.0) < width(3, 0.0) && width(3, 0.0) < width(1, 0.0));
         assert!(width(1, 4.0) > 1.3 * width(1, 0.0));
-        assert_eq!(moved(&earlier, &[0.0], 0.0, 0.95), None);
+        // A single 0 is infinitely less; of several values there is no logarithm.
+        assert!(moved(&earlier, &[0.0], 4.0, 0.95).is_some_and(|shift| shift.high <= 0.0));
+        for newest in [&[-1.0][..], &[0.0, 1.0], &[]] {
+            assert_eq!(moved(&earlier, newest, 0.0, 0.95), None);
+        }
         assert_eq!(moved(&earlier[..FEWEST - 1], &[100.0], 0.0, 0.95), None);
     }
 
