@@ -31,7 +31,7 @@ pub(crate) struct Store(PathBuf);
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     path: PathBuf,
-    /// Locked while the job lives, if the folder is in the store, where other jobs remove what is left over.
+    /// Tells other jobs that this one still uses its folder in the store; a folder elsewhere has none.
     lock: Option<File>,
 }
 

@@ -44,9 +44,9 @@ pub struct Judged {
 /// Says whether figures are those of the server.
 ///
 /// They are not if the 99th percentile of the lag exceeds both 1 ms and 5 % of the response time's, if anything was
-/// never sent, if this machine had no port or descriptor for a connection, or if the pacer used more than 70 % of its CPU. The lag is put down to the generator if it took the
-/// requests up late; else to the connections: to their number if one request in a hundred found all of them in use, to
-/// their opening otherwise.
+/// never sent, if this machine had no port or descriptor for a connection, or if the pacer used more than 70 % of its
+/// CPU. The lag is put down to the generator if it took the requests up late; else to the connections: to their number
+/// if one request in a hundred found all of them in use, to their opening otherwise.
 pub fn judge(observed: &Observed<'_>) -> Judged {
     let Observed { tally, connections, pacer_cpu, waited } = *observed;
     let counts = tally.counts;

@@ -48,7 +48,7 @@ pub fn holm(p_values: &[f64], confidence: f64) -> Vec<Holm> {
 /// Returns the confidence at which each of `n` intervals must be taken to hold jointly at
 /// `confidence`.
 pub fn bonferroni_confidence(confidence: f64, n: usize) -> f64 {
-    /// The next numbers to 1 cannot be told from it in what is reckoned with them.
+    /// Nearer to 1, rounding takes away what is missing to it.
     const LARGEST: f64 = 1.0 - 1e-12;
     assert_confidence(confidence);
     (1.0 - (1.0 - confidence) / n.max(1) as f64).min(LARGEST)

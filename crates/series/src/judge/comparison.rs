@@ -63,6 +63,28 @@ impl Worse {
     }
 }
 
+/// Says whether a value is worse than the worst of others, and than their level by more than the margin.
+pub(super) fn is_beyond_all(
+    value: f64,
+    level: f64,
+    worst: f64,
+    margin: f64,
+    direction: Direction,
+) -> bool {
+    match direction {
+        Direction::Lower => value > worst.max(level * (1.0 + margin)),
+        Direction::Higher => value < worst.min(level * (1.0 - margin)),
+    }
+}
+
+/// Returns the worst of some values.
+pub(super) fn worst_of(values: impl Iterator<Item = f64>, direction: Direction) -> f64 {
+    match direction {
+        Direction::Lower => values.fold(f64::NEG_INFINITY, f64::max),
+        Direction::Higher => values.fold(f64::INFINITY, f64::min),
+    }
+}
+
 /// Where a change lies against what is let through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {

@@ -7,12 +7,14 @@ use becalm_model::history::{ChangeId, Entry, EntryId, Point, SeriesId, SeriesKey
 use becalm_model::{Direction, GateReason, Record, Unit, metric};
 use becalm_stats::changes::State;
 use becalm_stats::multiplicity::bonferroni_confidence;
+use becalm_stats::newest;
 use becalm_stats::prediction::FEWEST;
 use becalm_store::{EntryFilter, NewEntry, NewPoint, SeriesFilter, Store, StoreError, fingerprint};
 
 use super::accepted::{Accepted, REACH};
+use super::comparison::{is_beyond_all, worst_of};
 use super::elsewhere::elsewhere;
-use super::level::{ByHistory, History, Measured, against_level, against_limit};
+use super::level::{AGAIN, ByHistory, History, Measured, against_level, against_limit};
 use super::rules::{Limit, Rule, Rules};
 use super::standing::{StandingTerms, Value};
 use super::{Findings, GateTerms, MARGIN, judge_by_limits, named};
@@ -21,7 +23,7 @@ use crate::follow::{Followed, follow};
 use crate::points::margin_of;
 
 /// Values since a change that was dismissed after which those before it are not compared with any more.
-const STILL_COMPARED: usize = 264;
+const STILL_COMPARED: usize = newest::REACH + AGAIN;
 
 /// A record of one side, as the entry that it would be.
 #[derive(Debug)]
@@ -315,19 +317,18 @@ impl Unstable {
     fn of(followed: &Followed, state: &State, itself: Option<EntryId>) -> Self {
         let others = followed.points[state.start..].iter();
         let values = others.filter(|point| itself != Some(point.entry)).map(|point| point.value);
-        let (level, worst) = match followed.series.key.direction {
-            Direction::Lower => (state.to, values.fold(f64::NEG_INFINITY, f64::max)),
-            Direction::Higher => (state.from, values.fold(f64::INFINITY, f64::min)),
+        let direction = followed.series.key.direction;
+        let level = match direction {
+            Direction::Lower => state.to,
+            Direction::Higher => state.from,
         };
+        let worst = worst_of(values, direction);
         Self { why: why_unstable(followed, state), level, worst }
     }
 
     /// Says whether a value is worse than all of them, and than the worst level by more than the margin.
     fn is_beyond(&self, value: f64, margin: f64, direction: Direction) -> bool {
-        match direction {
-            Direction::Lower => value > self.worst.max(self.level * (1.0 + margin)),
-            Direction::Higher => value < self.worst.min(self.level * (1.0 - margin)),
-        }
+        is_beyond_all(value, self.level, self.worst, margin, direction)
     }
 }
 

@@ -168,7 +168,8 @@ impl Standing {
         let (earlier, newer) = self.accepted.split_at(self.accepted.len() - (count - group.len()));
         let newer: Vec<Value> = newer.iter().chain(group).copied().collect();
         let margin = self.terms.margin;
-        let granted = |change| if self.is_fine(change) { CHOSEN } else { 1.0 };
+        let reach = self.reach();
+        let granted = |change| if change < FINE * reach { CHOSEN } else { 1.0 };
         let of_chosen = Granted { beyond: granted(margin), rather: granted(PROVED * margin) };
         let together = self.compare(earlier, &newer, of_chosen);
         // What cannot be decided together is not decided because of the last alone.
@@ -228,21 +229,20 @@ impl Standing {
     }
 
     /// Returns where the next value of the level lies.
-    fn predicted(&self) -> Option<Interval> {
+    pub(super) fn predicted(&self) -> Option<Interval> {
         let values = self.compared().iter().map(|one| one.value).collect();
         let sample = Sample::new(values).ok()?;
         Some(predict(&sample, self.terms.confidence)?.interval)
     }
 
-    /// Says whether a change for the worse is less than a part of what one value may be off by: by chance it happens often.
-    fn is_fine(&self, change: f64) -> bool {
-        let reach = self.predicted().map_or(f64::INFINITY, |Interval { estimate, low, high }| {
+    /// Returns what one value may be off by for the worse, as a share of the level.
+    fn reach(&self) -> f64 {
+        self.predicted().map_or(f64::INFINITY, |Interval { estimate, low, high }| {
             match self.terms.direction {
                 Direction::Lower => 1.0 - estimate / high,
                 Direction::Higher => estimate / low.max(0.0) - 1.0,
             }
-        });
-        change < FINE * reach
+        })
     }
 
     /// Says whether one of these values is worse than the next value of the level may be.
@@ -266,7 +266,7 @@ impl Standing {
             let wider = || self.ratio(earlier, newest, share);
             let ratio = if share < granted.beyond { wider() } else { ratio };
             ratio.is_some_and(|ratio| self.worse_by(&ratio).is_rather_beyond(margin))
-                && !self.is_fine(margin)
+                && margin >= FINE * self.reach()
         };
         let outcome = match extent.outcome() {
             GateOutcome::Inconclusive if is_rather_beyond() => GateOutcome::Fail,
