@@ -73,6 +73,11 @@ pub fn leave_own_fifo() -> io::Result<()> {
     set_own_class(libc::SCHED_OTHER, 0)
 }
 
+/// Lets the calling thread run only while nothing else wants to (`SCHED_IDLE`).
+pub fn go_idle() -> io::Result<()> {
+    set_own_class(libc::SCHED_IDLE, 0)
+}
+
 /// Lets the calling thread, which is of the normal class, wake up when it asked to: its timers no longer wait to fire
 /// together with others (up to 50 us, `PR_SET_TIMERSLACK`), and with a slice this short it goes at once before a
 /// thread that computes (Linux 6.12; `sched_runtime` of `sched_setattr`). Where the kernel knows neither it only

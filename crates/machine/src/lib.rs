@@ -15,6 +15,7 @@
 mod accounts;
 mod activity;
 pub mod affinity;
+mod awake;
 pub mod boot;
 mod cgroup;
 mod check;
@@ -52,6 +53,7 @@ pub use becalm_kernel::allocator::return_freed_at_once;
 pub use becalm_kernel::clock::{monotonic_now, suspended};
 
 pub use activity::{Activity, ActivityReader, Clocks, SmiReader};
+pub use awake::wakes_late;
 pub use cgroup::{CgroupVersion, ControlGroups};
 pub use check::check;
 pub use choice::{Choice, ChoiceFacts, Chooser, Width, choose};

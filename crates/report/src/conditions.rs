@@ -3,7 +3,7 @@
 use becalm_model::conditions::{
     Backend, Described, IsolatedBy, IsolatedCpus, Malloc, OnDisturbance, OwnTiming, Settle, Thp,
 };
-use becalm_model::{KnobRecord, KnobState, Record, RecordKind, counted};
+use becalm_model::{CpuSet, KnobRecord, KnobState, Record, RecordKind, counted};
 
 use crate::moment;
 use crate::notes;
@@ -29,6 +29,7 @@ pub(crate) fn rows(record: &Record) -> Vec<(&'static str, String)> {
     let rows = [
         ("CPUs", cpus),
         ("isolated", described(conditions.isolation.as_ref(), isolation)),
+        ("kept awake", conditions.awake.as_ref().map_or(String::new(), CpuSet::named)),
         ("scheduler", text(conditions.scheduler)),
         ("nice", conditions.nice.to_string()),
         ("ASLR", text(conditions.aslr)),

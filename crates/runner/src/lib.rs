@@ -10,6 +10,7 @@
 //!
 //! It may use `kernel`, `machine`, `formats`, `stats` and `model`. Start with `launch.rs`, then `rounds/measure.rs`.
 
+mod awake;
 mod backend;
 mod cached_files;
 pub mod conclude;
@@ -44,6 +45,7 @@ pub use becalm_kernel::clone::Step;
 pub use becalm_kernel::file::is_in_memory;
 pub use becalm_kernel::interrupt::Interrupt;
 
+pub use awake::{KeptAwake, keep_awake};
 pub use backend::{BackendError, Callgrind};
 pub use counters::CounterPlan;
 pub use disturbance::{Observed, disturbances};

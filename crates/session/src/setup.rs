@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use becalm_load::TargetError;
-use becalm_machine::{Chooser, EnergyMeter, NoEnergy, SysRoot, Topology, TopologyError, Width};
+use becalm_machine::{
+    Chooser, EnergyMeter, NoEnergy, SysRoot, Topology, TopologyError, Width, wakes_late,
+};
 use becalm_model::conditions::{Affinity, Aslr, Backend, Pace, Scheduler, Thp};
 use becalm_model::terms::{Counters, RunTerms, Terms};
 use becalm_model::{Limit, MachineFacts, PlacementLimit, SessionLimit, Subject, with_causes};
@@ -254,6 +256,7 @@ pub(crate) fn spawn_plan(
         conditioning,
         chooser: Chooser::new(&machine.root, &machine.topology),
         width,
+        wakes_late: wakes_late(&machine.facts),
     };
     Ok((plan, limits))
 }

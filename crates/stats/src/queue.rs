@@ -3,7 +3,9 @@
 //! With service time `D`, rate `r` and load `rho = r D`:
 //! - exponential service times (M/M/1): `P(response > t) = exp(-(1/D - r) t)`;
 //! - a fixed service time (M/D/1; Erlang 1909): with waiting time `w = t - D`,
-//!   `P(wait <= w) = (1 - rho) sum_{k <= w / D} (r (k D - w))^k / k! exp(-r (k D - w))`.
+//!   `P(wait <= w) = (1 - rho) sum_{k <= w / D} (r (k D - w))^k / k! exp(-r (k D - w))`;
+//! - both have the mean response `D + r E(S^2) / (2 (1 - rho))` of Pollaczek and Khinchine, with `E(S^2)` of the service
+//!   times.
 //!
 //! It is the truth for what measures servers: for tests and benchmarks of loads.
 
@@ -30,6 +32,18 @@ impl Service {
             Self::Exponential(mean) => (-(1.0 / mean - rate).max(0.0) * limit).exp(),
             Self::Fixed(time) => fixed(time, rate, limit),
         }
+    }
+
+    /// Returns the mean time that a request takes at a rate in requests a second, in seconds; infinite if the worker cannot
+    /// keep up.
+    pub fn mean_response(self, rate: f64) -> f64 {
+        let mean = self.mean();
+        let square = match self {
+            Self::Fixed(_) => mean * mean,
+            Self::Exponential(_) => 2.0 * mean * mean,
+        };
+        let idle = 1.0 - rate * mean;
+        if idle > 0.0 { mean + rate * square / (2.0 * idle) } else { f64::INFINITY }
     }
 
     /// Returns the highest rate at which at most a share of `permitted` takes longer than `limit` seconds.
@@ -73,6 +87,19 @@ mod tests {
         }
         // No wait at all with the probability that the worker is idle.
         assert!((Service::Fixed(0.001).share_above(300.0, 0.001) - 0.3).abs() < 1e-9);
+    }
+
+    #[test]
+    fn the_mean_is_the_area_under_the_share_that_takes_longer() {
+        for service in [Service::Fixed(0.002), Service::Exponential(0.002)] {
+            let step = 1e-5;
+            // Beyond 30 ms hardly anything is left, and of longer waits the sum of the fixed law loses its digits.
+            let above = |i: u32| service.share_above(250.0, (f64::from(i) + 0.5) * step);
+            let area: f64 = (0..3_000).map(above).sum::<f64>() * step;
+            let mean = service.mean_response(250.0);
+            assert!((area / mean - 1.0).abs() < 0.01, "{service:?}: {area} is not {mean}");
+        }
+        assert_eq!(Service::Fixed(0.002).mean_response(500.0), f64::INFINITY);
     }
 
     #[test]

@@ -48,9 +48,10 @@ pub const ANNOTATE: [&str; 19] = [
 ];
 
 /// Facts about how subjects were started.
-pub const SETTINGS: [&str; 11] = [
+pub const SETTINGS: [&str; 12] = [
     "setting.affinity",
     "setting.isolation",
+    "setting.awake",
     "setting.scheduler",
     "setting.aslr",
     "setting.malloc",
@@ -109,6 +110,7 @@ fn settings(conditions: &Conditions) -> Vec<(&'static str, String)> {
     let known = [
         ("setting.affinity", conditions.affinity.as_ref().map(ToString::to_string)),
         ("setting.isolation", isolation),
+        ("setting.awake", conditions.awake.as_ref().map(ToString::to_string)),
         ("setting.scheduler", conditions.scheduler.map(|class| class.to_string())),
         ("setting.aslr", conditions.aslr.map(|aslr| aslr.to_string())),
         ("setting.malloc", malloc.map(|malloc| malloc.to_string())),

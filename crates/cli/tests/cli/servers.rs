@@ -98,8 +98,14 @@ fn servers_that_run_already_are_given_by_url() {
     let env = env();
     let slow = ["--service", "200ms", "--workers", "50"];
     let (one, two) = (Server::start(&env, &slow), Server::start(&env, &slow));
-    let arguments = ["--load", LOAD, "--rounds", "2", &one.url, &two.url];
+    let load = format!("{LOAD},keep-awake=on");
+    let arguments = ["--load", &load, "--rounds", "2", &one.url, &two.url];
     let Some(record) = compared("servers_that_run_already", &env, &arguments) else { return };
+    assert!(
+        !record["conditions"]["awake"].as_str().unwrap().is_empty(),
+        "{}",
+        record["conditions"]
+    );
     assert_eq!(record["subjects"][0]["command"][0], one.url.as_str());
     assert!(runs(&record).iter().all(|run| run["metrics"]["cpu_per_request"].is_null()));
 }

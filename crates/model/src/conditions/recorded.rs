@@ -23,6 +23,9 @@ pub struct Conditions {
     /// How these CPUs were reserved; absent if they were not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Described<IsolatedCpus>>,
+    /// CPUs that were kept awake while servers were loaded; absent if none were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub awake: Option<CpuSet>,
     /// Scheduling class of the subjects: `other`, `fifo:N`, `rr:N`, `batch`, `idle` or `class N`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<SchedulingClass>,

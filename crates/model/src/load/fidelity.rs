@@ -40,6 +40,10 @@ pub struct GeneratorPlace {
     /// Whether the server could use them, too.
     #[serde(flatten)]
     pub separation: Separation,
+    /// The CPUs, of them and of the server, that becalm kept awake; absent where they could stop when they had nothing to
+    /// do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub awake: Option<CpuSet>,
 }
 
 /// Whether generator and server had CPUs of their own.

@@ -4,6 +4,7 @@
 //! seconds.
 
 mod archetype;
+mod awake;
 mod failure;
 mod fidelity;
 mod find;
@@ -15,6 +16,7 @@ mod run_load;
 mod scenario;
 mod terms;
 
+pub use awake::KeepAwake;
 pub use failure::{Failed, FailureKind};
 pub use fidelity::{Distrust, Fidelity, Gaps, GeneratorPlace, Separation, ThreadUse, Trust};
 pub use find::{

@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Arrivals, Authentication, ExpectedBody, LoadBody, LoadRequest, LoadValues, Stage};
+use super::{
+    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadRequest, LoadValues, Stage,
+};
 
 /// A load that can be sent to several servers alike. Times are in seconds.
 #[expect(clippy::struct_excessive_bools, reason = "documents have these as they are")]
@@ -70,6 +72,9 @@ pub struct Scenario {
     /// Threads that send; absent for half of the CPUs that the generator may use, at most 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
+    /// Whether idle CPUs are kept awake meanwhile.
+    #[serde(skip_serializing_if = "KeepAwake::is_auto")]
+    pub keep_awake: KeepAwake,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
@@ -103,6 +108,7 @@ impl Default for Scenario {
             insecure: false,
             unix_socket: None,
             threads: None,
+            keep_awake: KeepAwake::Auto,
         }
     }
 }

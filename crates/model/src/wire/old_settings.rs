@@ -43,6 +43,7 @@ impl From<OldSettings> for Conditions {
                 .filter(|words| !words.is_empty())
                 .map(Described::Words),
             isolation: old.isolation.map(Described::Words),
+            awake: None,
             scheduler: word(&old.scheduler),
             nice: old.nice,
             aslr: word(&old.aslr),

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::suite_values::{SuiteDuration, SuiteValue};
 use crate::load::{
-    Arrivals, Authentication, ExpectedBody, LoadBody, LoadRequest, LoadValues, RatesError,
-    Scenario, is_secret_header, parse_rates,
+    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadRequest, LoadValues,
+    RatesError, Scenario, is_secret_header, parse_rates,
 };
 
 /// A load. What it does not set is as `becalm load` has it.
@@ -71,6 +71,8 @@ pub struct SuiteLoad {
     pub unix_socket: Option<String>,
     /// Threads that send; by default half of the CPUs that the generator may use, at most 4.
     pub threads: Option<u64>,
+    /// Whether idle CPUs are kept awake while requests are sent: `auto`, the default, does so in a virtual machine.
+    pub keep_awake: Option<KeepAwake>,
 }
 
 /// One kind of request of a load that mixes several.
@@ -337,6 +339,7 @@ impl SuiteLoad {
             insecure: self.insecure.unwrap_or(false),
             unix_socket: self.unix_socket.clone(),
             threads: self.threads.map(|threads| from_one("threads", threads, 64)).transpose()?,
+            keep_awake: self.keep_awake.unwrap_or_default(),
         };
         match scenario.contradiction() {
             Some((one, other)) => Err(SuiteLoadError::Both(one, other)),

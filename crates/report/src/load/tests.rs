@@ -297,7 +297,10 @@ fn the_cpus_of_the_generator_are_said_and_what_could_not_be_done() {
         Separation::Refused { error: "invalid argument".to_owned() },
     ]
     .into_iter()
-    .map(|separation| words::place(&GeneratorPlace { cpus: cpus("2-3"), separation }))
+    .map(|separation| {
+        let awake = (separation == Separation::Chosen).then(|| cpus("0-3"));
+        words::place(&GeneratorPlace { cpus: cpus("2-3"), separation, awake })
+    })
     .collect();
     insta::assert_snapshot!(said.join("\n"));
 }

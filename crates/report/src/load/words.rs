@@ -63,9 +63,9 @@ pub fn distrust(reason: &Distrust) -> String {
 
 /// Says on which CPUs the generator was, and what could not be done about those of the server.
 pub(super) fn place(place: &GeneratorPlace) -> String {
-    let GeneratorPlace { cpus, separation } = place;
+    let GeneratorPlace { cpus, separation, awake } = place;
     let own = cpus.named();
-    match separation {
+    let where_it_was = match separation {
         Separation::Chosen => format!("Its threads had {own}, as asked."),
         Separation::Apart { server, server_cpus } => format!(
             "Its threads had {own}, separate from those of the server ({}, {}).",
@@ -88,5 +88,9 @@ pub(super) fn place(place: &GeneratorPlace) -> String {
         Separation::Refused { error } => {
             format!("Its threads had {own}: the kernel refused others ({error}).")
         }
+    };
+    match awake {
+        Some(cpus) => format!("{where_it_was} becalm kept {} awake.", cpus.named()),
+        None => where_it_was,
     }
 }

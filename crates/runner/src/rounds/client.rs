@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use becalm_model::load::{Distrust, RunLoad};
+use becalm_model::load::{Distrust, KeepAwake, RunLoad};
 use becalm_model::{Metric, Outcome};
 
 use super::values::Values;
@@ -91,6 +91,8 @@ pub struct Serving {
     pub url: String,
     /// Who starts the server.
     pub start: ServerStart,
+    /// Whether idle CPUs are kept awake meanwhile.
+    pub keep_awake: KeepAwake,
 }
 
 /// In commands, URLs and variables: the port that becalm has chosen.

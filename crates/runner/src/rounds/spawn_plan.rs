@@ -311,6 +311,8 @@ pub struct SpawnPlan {
     /// How many CPUs to choose before anything is learnt; `None` where the user named them, or
     /// where it is to be learnt.
     pub width: Option<Width>,
+    /// Whether CPUs that have nothing to do wake up late, and can be kept from it (`becalm_machine::wakes_late`).
+    pub wakes_late: bool,
 }
 
 impl SpawnPlan {

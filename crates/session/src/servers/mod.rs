@@ -105,7 +105,8 @@ pub(crate) fn serving(
     {
         generator.target_beside(&filled(other), &target)?;
     }
-    Ok(Serving { client: Rc::new(generator), url, start })
+    let keep_awake = terms.scenario.keep_awake;
+    Ok(Serving { client: Rc::new(generator), url, start, keep_awake })
 }
 
 /// Says whether a word is a URL of a server.

@@ -4,9 +4,11 @@
 //! wait for up to 200 ms, so that the percentiles follow from the schedule alone. And ten connections to a server that
 //! takes 10 ms: they carry 1000 requests a second, whatever is asked for. Each generator that is installed is asked for
 //! the same rate, as far as it knows one. Then becalm is stopped in the middle of loads, and all of them are asked for high
-//! rates from one CPU (`speed.rs`). Only when it is asked for, becalm searches a rate that is known (`find.rs`), and compares
-//! servers that are equal or differ by a known amount (`servers.rs`).
+//! rates from one CPU (`speed.rs`). Only when it is asked for, becalm loads with and without CPUs that are kept awake
+//! (`awake.rs`), searches a rate that is known (`find.rs`), and compares servers that are equal or differ by a known amount
+//! (`servers.rs`).
 
+mod awake;
 mod find;
 mod peers;
 mod servers;
@@ -73,6 +75,8 @@ enum Experiment {
     Stops,
     /// High rates from one CPU
     Speed,
+    /// Loads with and without CPUs that are kept awake
+    Awake,
     /// The highest rate that meets an objective, of a queue whose answer is known
     Find,
     /// Comparisons of servers with themselves
@@ -107,6 +111,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     if runs(Experiment::Speed) {
         println!("{}", speed::table(&becalm, args)?);
+    }
+    if args.only.contains(&Experiment::Awake) {
+        println!("{}", awake::table(&becalm, args)?);
     }
     if args.only.contains(&Experiment::Find) {
         println!("{}\n", find::searches(&becalm, args)?);

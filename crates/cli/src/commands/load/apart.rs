@@ -8,6 +8,7 @@ use becalm_machine::{Socket, SysRoot, Topology, listeners};
 use becalm_model::CpuSet;
 use becalm_model::load::{GeneratorPlace, Separation};
 use becalm_runner::pin_self;
+use becalm_session::Machine;
 
 use crate::error::CommandError;
 
@@ -15,9 +16,8 @@ use crate::error::CommandError;
 pub(super) fn keep_apart(
     target: &Target,
     chosen: Option<&CpuSet>,
-    root: &SysRoot,
+    Machine { root, topology, .. }: &Machine,
 ) -> Result<GeneratorPlace, CommandError> {
-    let topology = crate::topology::read(root)?;
     let (cpus, separation) = match chosen {
         Some(cpus) => {
             let missing = cpus.difference(&topology.allowed);
@@ -29,15 +29,15 @@ pub(super) fn keep_apart(
             }
             (cpus.clone(), Separation::Chosen)
         }
-        None => place_of(&topology, server(target, root)),
+        None => place_of(topology, server(target, root)),
     };
     if cpus != topology.allowed
         && let Err(error) = pin_self(&cpus)
     {
         let separation = Separation::Refused { error: error.to_string() };
-        return Ok(GeneratorPlace { cpus: topology.allowed, separation });
+        return Ok(GeneratorPlace { cpus: topology.allowed.clone(), separation, awake: None });
     }
-    Ok(GeneratorPlace { cpus, separation })
+    Ok(GeneratorPlace { cpus, separation, awake: None })
 }
 
 /// What is known about the server's CPUs.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use becalm_load::{Protocol, Trusted, Way};
 use becalm_model::CpuSet;
-use becalm_model::load::Scenario;
+use becalm_model::load::{KeepAwake, Scenario};
 use becalm_session::files;
 
 use crate::error::CommandError;
@@ -47,6 +47,31 @@ pub(super) struct ConnectionFlags {
     /// CPUs for the generator [default: those whose cores the server cannot use, if it is on this machine]
     #[arg(long, value_name = "CPUS", help_heading = "Connections")]
     pub(super) cpus: Option<CpuSet>,
+
+    /// Keep idle CPUs from stopping, which makes them late when they wake up: auto does so in a virtual
+    /// machine without a CPU quota [default: auto]
+    #[arg(long, value_enum, value_name = "WHEN", help_heading = "Connections")]
+    keep_awake: Option<KeepAwakeFlag>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum KeepAwakeFlag {
+    /// In a virtual machine without a quota of CPU time, if becalm may use 16 CPUs at most
+    Auto,
+    /// Always
+    On,
+    /// Never
+    Off,
+}
+
+impl From<KeepAwakeFlag> for KeepAwake {
+    fn from(flag: KeepAwakeFlag) -> Self {
+        match flag {
+            KeepAwakeFlag::Auto => Self::Auto,
+            KeepAwakeFlag::On => Self::On,
+            KeepAwakeFlag::Off => Self::Off,
+        }
+    }
 }
 
 impl ConnectionFlags {
@@ -65,6 +90,7 @@ impl ConnectionFlags {
         }
         scenario.insecure |= self.insecure;
         scenario.threads = self.threads.map(u64::from).or(scenario.threads);
+        scenario.keep_awake = self.keep_awake.map_or(scenario.keep_awake, KeepAwake::from);
     }
 
     /// Returns how the server is reached.

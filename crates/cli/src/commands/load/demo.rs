@@ -4,10 +4,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::serve::{Busy, Listening, Options, Server, ServiceTime, Stalls};
 use becalm_load::{About, Pause, Plan, Schedule, Target, Way, document, load};
-use becalm_machine::{SysRoot, read_facts};
-use becalm_model::load::{Arrivals, LoadRunDocument, LoadTerms, Scenario, Stage};
+use becalm_model::load::{Arrivals, KeepAwake, LoadRunDocument, LoadTerms, Scenario, Stage};
 use becalm_report::{LoadDemo, distrust, load_demo_text, load_progress_line};
+use becalm_session::Machine;
 
+use super::machine::keep_cpus_awake;
 use super::{Args, Asked, not_loaded, progress};
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -39,9 +40,11 @@ pub(super) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     let pause = Pause { begins, length: STOP };
     let loads = [(Some(stops), 1000, None), (Some(stops), FEW, None), (None, 1000, Some(pause))];
+    let machine = Machine::read()?;
+    let _awake = keep_cpus_awake(&machine, KeepAwake::Auto, &machine.topology.allowed);
     let mut documents = Vec::new();
     for (stalls, connections, pause) in loads {
-        let document = one(length, stalls, connections, pause, ui)?;
+        let document = one(length, stalls, (connections, pause), &machine, ui)?;
         if let Some(signal) = document.signal {
             return Ok(Exit::Signal(signal));
         }
@@ -57,8 +60,8 @@ pub(super) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
 fn one(
     length: Duration,
     stalls: Option<Stalls>,
-    connections: u64,
-    pause: Option<Pause>,
+    (connections, pause): (u64, Option<Pause>),
+    machine: &Machine,
     ui: &Ui,
 ) -> Result<LoadRunDocument, CommandError> {
     let options = Options {
@@ -90,11 +93,10 @@ fn one(
         ui.progress_line(&load_progress_line(&progress(live, &terms), ui.style()));
     });
     ui.progress_line("");
-    let root = SysRoot::default();
     let about = About {
         becalm: env!("CARGO_PKG_VERSION"),
         started_at: started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
-        machine: read_facts(&root, &crate::topology::read(&root)?),
+        machine: machine.facts.clone(),
         terms,
         place: None,
         objectives: &[],

@@ -3,7 +3,6 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use becalm_load::{Live, Plan, Schedule, Search, Sought, try_rate, wait_until_idle};
-use becalm_machine::{SysRoot, read_facts};
 use becalm_model::load::{
     FindAnswer, FindGenerator, FindWindow, LoadFindDocument, LoadTerms, Objective, Trust,
 };
@@ -11,9 +10,9 @@ use becalm_model::wire::{LOAD_FIND_SCHEMA, json_text};
 use becalm_report::{
     distrust, load_find_html, load_find_markdown, load_find_text, load_progress_line,
 };
-use becalm_session::files;
+use becalm_session::{Machine, files};
 
-use super::{Args, Asked, asked, not_loaded, progress};
+use super::{Args, Asked, asked, machine, not_loaded, progress};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::interrupt;
@@ -31,8 +30,9 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let sought = Sought::new(objective, range, max_time).map_err(CommandError::usage)?;
     let mut asked = Asked::of(args)?;
     let target = asked.target(args)?;
-    let root = SysRoot::default();
-    let place = super::apart::keep_apart(&target, args.connections.cpus.as_ref(), &root)?;
+    let machine = Machine::read()?;
+    let cpus = args.connections.cpus.as_ref();
+    let (place, _awake) = machine::prepare(&machine, &target, cpus, &asked)?;
     asked.settle_threads();
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
     let terms = LoadTerms { duration: max_time, ..asked.terms(asked.scenario.arrivals, seed) };
@@ -43,7 +43,7 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
         schema: LOAD_FIND_SCHEMA.to_owned(),
         becalm: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
-        machine: read_facts(&root, &crate::topology::read(&root)?),
+        machine: machine.facts,
         terms,
         objective: objective.clone(),
         range,

@@ -6,6 +6,7 @@ mod asked;
 mod connections;
 mod demo;
 mod find;
+mod machine;
 mod requests;
 mod wanted;
 
@@ -15,14 +16,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use becalm_load::{
     About, Live, LoadError, Loaded, TargetError, document, load, seconds_csv, write_log,
 };
-use becalm_machine::{SysRoot, read_facts};
 use becalm_model::load::{LoadRunDocument, LoadTerms, Objective};
 use becalm_model::parse_duration;
 use becalm_model::wire::json_text;
 use becalm_report::{
     LoadProgress, distrust, load_html, load_markdown, load_progress_line, load_text,
 };
-use becalm_session::files;
+use becalm_session::{Machine, files};
 
 use self::archetype::ArchetypeFlag;
 use self::asked::{Rates, Timing};
@@ -148,8 +148,9 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     }
     let mut asked = Asked::of(args)?;
     let target = asked.target(args)?;
-    let root = SysRoot::default();
-    let place = apart::keep_apart(&target, args.connections.cpus.as_ref(), &root)?;
+    let machine = Machine::read()?;
+    let cpus = args.connections.cpus.as_ref();
+    let (place, _awake) = machine::prepare(&machine, &target, cpus, &asked)?;
     asked.settle_threads();
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
     let archetype = args
@@ -177,7 +178,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let about = About {
         becalm: env!("CARGO_PKG_VERSION"),
         started_at: started.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs_f64(),
-        machine: read_facts(&root, &crate::topology::read(&root)?),
+        machine: machine.facts,
         terms,
         place: Some(place),
         objectives: &args.objective,

@@ -259,6 +259,7 @@ impl<'a> Spawn<'a> {
             environment: self.plan.variables(),
             limits: [self.all_limits(), more_limits.to_vec()].concat(),
             isolation: self.cpus.isolation.clone().map(Described::Value),
+            awake: self.awake(),
             knobs,
         }
     }

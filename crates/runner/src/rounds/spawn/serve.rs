@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use becalm_machine::{GroupUse, group_use};
 use becalm_model::load::{CPU_PER_REQUEST, Distrust, Failed, RunLoad};
-use becalm_model::{Outcome, metric};
+use becalm_model::{CpuSet, Outcome, metric};
 
 use super::Spawn;
 use crate::rounds::Values;
@@ -14,7 +14,7 @@ use crate::rounds::client::{Call, PORT, Ready, Sent, ServerError, ServerStart, S
 use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::spawn_plan::RunError;
 use crate::running::Running;
-use crate::{Finished, LaunchError, monotonic_raw};
+use crate::{Finished, LaunchError, awake, keep_awake, monotonic_raw, own_affinity};
 
 /// How long a server may take until it is ready.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -147,12 +147,28 @@ impl Spawn<'_> {
         port.map_or_else(|| text.to_owned(), |port| text.replace(PORT, port))
     }
 
+    /// Returns the CPUs that servers and generator have, if they are kept awake during loads.
+    pub(super) fn awake(&self) -> Option<CpuSet> {
+        let mut servings = self.plan.subjects.iter().filter_map(|subject| subject.serving.as_ref());
+        let cpus = self.cpus_of_load();
+        let is_wanted = servings
+            .any(|serving| awake::is_wanted(serving.keep_awake, self.plan.wakes_late, cpus.len()));
+        is_wanted.then_some(cpus)
+    }
+
+    fn cpus_of_load(&self) -> CpuSet {
+        let generator = own_affinity().unwrap_or_default();
+        let servers = self.plan.placement.affinity.as_ref().or(self.cpus.own.as_ref());
+        servers.map_or_else(|| generator.clone(), |servers| servers.union(&generator))
+    }
+
     /// Starts a server, waits until it is ready, loads it and stops it; as far as it is not there already or stays.
     pub(super) fn serve(
         &mut self,
         request: RunRequest,
         serving: &Serving,
     ) -> Result<Served, RunError> {
+        let _awake = keep_awake(serving.keep_awake, self.plan.wakes_late, &self.cpus_of_load());
         match &serving.start {
             ServerStart::IsThere => {
                 let url = serving.url.clone();

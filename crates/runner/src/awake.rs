@@ -1,0 +1,124 @@
+//! CPUs that are kept awake: on each, a thread of the idle class (`SCHED_IDLE`) that does nothing. It runs only while
+//! nothing else wants to, and whatever wakes up takes the CPU from it at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+
+use becalm_kernel::sched;
+use becalm_model::CpuSet;
+use becalm_model::load::KeepAwake;
+
+use crate::placement::pin_self;
+
+/// Most CPUs that are kept awake where nobody asks for it: a load that needs more keeps them busy itself.
+const MOST: usize = 16;
+
+/// CPUs that do not stop until this is dropped.
+#[derive(Debug, Default)]
+pub struct KeptAwake {
+    cpus: CpuSet,
+    is_over: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// Says whether so many CPUs are to be kept awake, on a machine that wakes up late or does not.
+pub(crate) fn is_wanted(wish: KeepAwake, wakes_late: bool, count: usize) -> bool {
+    match wish {
+        KeepAwake::On => true,
+        KeepAwake::Off => false,
+        KeepAwake::Auto => wakes_late && count <= MOST,
+    }
+}
+
+/// Keeps these CPUs awake if that is wanted, on a machine that wakes up late (`becalm_machine::wakes_late`) or does not.
+/// One where the kernel gives no thread, place or class is left as it is.
+pub fn keep_awake(wish: KeepAwake, wakes_late: bool, cpus: &CpuSet) -> KeptAwake {
+    if is_wanted(wish, wakes_late, cpus.len()) { keep(cpus) } else { KeptAwake::default() }
+}
+
+fn keep(cpus: &CpuSet) -> KeptAwake {
+    let mut kept = KeptAwake::default();
+    for cpu in cpus.iter() {
+        let one: CpuSet = [cpu].into_iter().collect();
+        let (says, said) = channel();
+        let (place, is_over) = (one.clone(), Arc::clone(&kept.is_over));
+        let thread = std::thread::Builder::new().name(format!("awake {cpu}")).spawn(move || {
+            // In this order: in its own class it would take CPU time from others.
+            let is_kept = sched::go_idle().and_then(|()| pin_self(&place)).is_ok();
+            // Nobody listens if becalm is ending.
+            let _ = says.send(is_kept);
+            while is_kept && !is_over.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+        });
+        let Ok(thread) = thread else { continue };
+        kept.threads.push(thread);
+        if said.recv() == Ok(true) {
+            kept.cpus = kept.cpus.union(&one);
+        }
+    }
+    kept
+}
+
+impl KeptAwake {
+    /// Returns the CPUs.
+    pub fn cpus(&self) -> &CpuSet {
+        &self.cpus
+    }
+}
+
+impl Drop for KeptAwake {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            // It does not panic; were it to, a CPU would be less awake.
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::placement::own_affinity;
+
+    /// Returns the scheduling policy of each thread of this process that keeps one of these CPUs awake.
+    fn policies(cpus: &CpuSet) -> Vec<u32> {
+        let names: Vec<String> = cpus.iter().map(|cpu| format!("awake {cpu}")).collect();
+        let tasks = std::fs::read_dir("/proc/self/task").unwrap();
+        let of = |task: std::fs::DirEntry| {
+            // A thread of another test may end meanwhile.
+            let name = std::fs::read_to_string(task.path().join("comm")).ok()?;
+            let stat = std::fs::read_to_string(task.path().join("stat")).ok()?;
+            let policy = stat.rsplit(')').next()?.split_ascii_whitespace().nth(38)?.parse().ok()?;
+            names.iter().any(|known| *known == name.trim_end()).then_some(policy)
+        };
+        tasks.flatten().filter_map(of).collect()
+    }
+
+    #[test]
+    fn each_cpu_has_a_thread_of_the_idle_class_until_the_end() {
+        let cpus = own_affinity().unwrap();
+        let kept = keep_awake(KeepAwake::On, false, &cpus);
+        assert_eq!(kept.cpus(), &cpus);
+        let idle = u32::try_from(sched::SCHED_IDLE).unwrap();
+        assert_eq!(policies(&cpus), vec![idle; cpus.len()]);
+        drop(kept);
+        assert_eq!(policies(&cpus), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_left_out() {
+        assert!(keep(&"8000".parse().unwrap()).cpus().is_empty());
+    }
+
+    #[test]
+    fn a_machine_that_wakes_up_late_is_kept_awake_unless_it_is_large() {
+        let auto = |wakes_late, count| is_wanted(KeepAwake::Auto, wakes_late, count);
+        assert_eq!([auto(true, 16), auto(true, 17), auto(false, 2)], [true, false, false]);
+        assert!(is_wanted(KeepAwake::On, false, 99) && !is_wanted(KeepAwake::Off, true, 2));
+        assert!(keep_awake(KeepAwake::Off, true, &own_affinity().unwrap()).cpus().is_empty());
+    }
+}
