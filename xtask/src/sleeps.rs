@@ -57,6 +57,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
         "the pause or the duration that somebody asked for, or that a method prescribes",
         &[
             ("crates/session/src/ablate/bench.rs", 2),
+            ("crates/runner/src/awake.rs", 1),
             ("crates/cli/src/commands/noise/trace.rs", 1),
             ("crates/cli/src/commands/services.rs", 1),
             ("crates/forge/src/api.rs", 2),

@@ -1,10 +1,10 @@
 //! Whether a CPU that has nothing to do is late when it wakes up, and can be kept from it at no cost that matters.
 //!
 //! A CPU of a virtual machine that has nothing to do stops, and the host gives its core to others. When a timer or a packet
-//! wakes it up, it waits until it has a core again: on a busy host for milliseconds, in one wake-up of fifty. A CPU that
-//! never stops loses only what the host takes from everybody. A machine without a host has idle states of its own
-//! (`cpuidle`), which the knob `cstates` is about; and where CPU time is limited by a quota, what keeps a CPU awake would
-//! use it up.
+//! wakes it up, it waits until it has a core again: on a busy host for milliseconds, in one wake-up of fifty. One that
+//! never stops for long loses only what the host takes from everybody. A machine without a host has idle states of its own
+//! (`cpuidle`), which the knob `cstates` is about; and where CPU time is limited by a quota, what keeps a CPU awake uses
+//! some of it up.
 
 use becalm_model::MachineFacts;
 

@@ -485,14 +485,17 @@ fn cpus_are_kept_awake_where_that_is_asked_for_and_the_report_has_them() {
     let env = env();
     let server = Server::start(&env, &[]);
     let few = ["--rate", "20", "--duration", "500ms"];
-    let (document, _) = loaded(&env, &server.url, &[&few[..], &["--keep-awake", "on"]].concat());
+    let (document, _) = loaded(&env, &server.url, &[&few[..], &["--keep-awake", "spin"]].concat());
     let place = &document["fidelity"]["place"];
     assert!(!place["awake"].as_str().unwrap().is_empty(), "{place}");
     let (document, _) = loaded(&env, &server.url, &[&few[..], &["--keep-awake", "off"]].concat());
     assert!(document["fidelity"]["place"]["awake"].is_null(), "{document}");
     env.write(
         "becalm.toml",
-        format!("version = 1\n[load.shop]\nrate = 20\nkeep-awake = 'on'\nurl = '{}'\n", server.url),
+        format!(
+            "version = 1\n[load.shop]\nrate = 20\nkeep-awake = 'spin'\nurl = '{}'\n",
+            server.url
+        ),
     );
     let output = env.run(["load", "--scenario", "shop", "--duration", "500ms"]);
     assert!(output.stdout.contains("awake."), "{}", output.stdout);

@@ -98,7 +98,7 @@ fn servers_that_run_already_are_given_by_url() {
     let env = env();
     let slow = ["--service", "200ms", "--workers", "50"];
     let (one, two) = (Server::start(&env, &slow), Server::start(&env, &slow));
-    let load = format!("{LOAD},keep-awake=on");
+    let load = format!("{LOAD},keep-awake=spin");
     let arguments = ["--load", &load, "--rounds", "2", &one.url, &two.url];
     let Some(record) = compared("servers_that_run_already", &env, &arguments) else { return };
     assert!(

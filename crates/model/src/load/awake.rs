@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KeepAwake {
-    /// In a virtual machine without a quota of CPU time, if becalm may use 16 CPUs at most.
+    /// In a virtual machine without a quota of CPU time, at most 16 CPUs, each by a thread that wakes up often.
     #[default]
     Auto,
-    /// Always.
-    On,
+    /// Always, each by a thread that spins: it takes CPU time from processes of other control groups and sessions.
+    Spin,
     /// Never.
     Off,
 }

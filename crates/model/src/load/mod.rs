@@ -134,9 +134,11 @@ impl LoadRunDocument {
         self.objectives.iter().all(|result| result.is_kept)
     }
 
-    /// Returns the requests in a second that were due.
+    /// Returns the requests in a second that were due, until a signal ended the load if one did.
     pub fn rate_asked(&self) -> f64 {
-        self.counts.scheduled as f64 / self.terms.duration.max(f64::MIN_POSITIVE)
+        let Self { elapsed, terms, .. } = self;
+        let duration = self.signal.map_or(terms.duration, |_| terms.duration.min(*elapsed));
+        self.counts.scheduled as f64 / duration.max(f64::MIN_POSITIVE)
     }
 
     /// Returns the requests in a second that had the expected answer.

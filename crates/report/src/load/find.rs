@@ -160,6 +160,9 @@ fn generator(document: &LoadFindDocument) -> Vec<String> {
             rate(to),
             rate(from)
         ),
+        (None, _) if generator.reasons.is_empty() => {
+            "It kept to the schedule in no window.".to_owned()
+        }
         (None, _) => "It kept to the schedule in no window:".to_owned(),
     }];
     all.extend(

@@ -1,4 +1,4 @@
-//! What it is worth to keep idle CPUs awake: loads with and without, in turns.
+//! What it is worth to keep idle CPUs awake: loads in each way and without, in turns.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -18,16 +18,16 @@ const RATE: f64 = 350.0;
 const SECONDS: u32 = 6;
 
 /// What `--keep-awake` is.
-const WISHES: [&str; 2] = ["on", "off"];
+const WISHES: [&str; 3] = ["auto", "spin", "off"];
 
-/// Loads a queue whose mean response time is known, and prints what came of it either way: medians over the loads.
+/// Loads a queue whose mean response time is known, and prints what came of it each way: medians over the loads.
 pub(super) fn table(becalm: &Path, args: &Args) -> Result<String> {
     let server = Server::start(becalm, &["--service", &format!("{}ms", SERVICE * 1e3)])?;
-    let mut loads: [Vec<Value>; 2] = [Vec::new(), Vec::new()];
+    let mut loads = WISHES.map(|_| Vec::<Value>::new());
     for number in 0..args.repeat {
-        // Neither is always the first.
-        let first = (number % 2) as usize;
-        for which in [first, 1 - first] {
+        for place in 0..WISHES.len() {
+            // None is always the first.
+            let which = (place + number as usize) % WISHES.len();
             let mut command = Command::new(becalm);
             command.args(["load", &server.url, "--rate", &RATE.to_string(), "--json", "--quiet"]);
             command.args(["--duration", &format!("{SECONDS}s"), "--keep-awake", WISHES[which]]);

@@ -56,10 +56,12 @@ pub(super) struct ConnectionFlags {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum KeepAwakeFlag {
-    /// In a virtual machine without a quota of CPU time, if becalm may use 16 CPUs at most
+    /// In a virtual machine without a quota of CPU time, at most 16 CPUs: a thread on each wakes up every
+    /// 0.1 ms
     Auto,
-    /// Always
-    On,
+    /// Always: a thread on each spins. It takes up to half of a CPU from processes of other control groups
+    /// and sessions
+    Spin,
     /// Never
     Off,
 }
@@ -68,7 +70,7 @@ impl From<KeepAwakeFlag> for KeepAwake {
     fn from(flag: KeepAwakeFlag) -> Self {
         match flag {
             KeepAwakeFlag::Auto => Self::Auto,
-            KeepAwakeFlag::On => Self::On,
+            KeepAwakeFlag::Spin => Self::Spin,
             KeepAwakeFlag::Off => Self::Off,
         }
     }

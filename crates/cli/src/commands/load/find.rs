@@ -53,13 +53,19 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
         elapsed,
         signal,
     };
-    if let Some(path) = &args.export_json {
-        files::write_atomically(path, &json_text(&document))?;
-    }
-    let html = || load_find_html(&document, env!("CARGO_PKG_VERSION"));
-    args.report.write(html, || load_find_markdown(&document))?;
+    // What cannot be saved is still shown.
+    let saved = save(args, &document);
     ui.print_either(args.json, &document, |style| load_find_text(&document, style))?;
+    saved?;
     Ok(exit(&document))
+}
+
+fn save(args: &Args, document: &LoadFindDocument) -> Result<(), CommandError> {
+    if let Some(path) = &args.export_json {
+        files::write_atomically(path, &json_text(document))?;
+    }
+    let html = || load_find_html(document, env!("CARGO_PKG_VERSION"));
+    args.report.write(html, || load_find_markdown(document))
 }
 
 /// A search that is over.

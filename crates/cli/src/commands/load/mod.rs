@@ -186,8 +186,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         words: distrust,
     };
     let document = document(&loaded, about);
-    args.save(&loaded, &document, started)?;
+    // What cannot be saved is still shown.
+    let saved = args.save(&loaded, &document, started);
     ui.print_either(args.json, &document, |style| load_text(&document, style))?;
+    saved?;
     Ok(exit(&document))
 }
 

@@ -14,7 +14,7 @@ use crate::rounds::client::{Call, PORT, Ready, Sent, ServerError, ServerStart, S
 use crate::rounds::executor::{MeasuredRun, RunRequest};
 use crate::rounds::spawn_plan::RunError;
 use crate::running::Running;
-use crate::{Finished, LaunchError, awake, keep_awake, monotonic_raw, own_affinity};
+use crate::{Finished, LaunchError, keep_awake, monotonic_raw, own_affinity};
 
 /// How long a server may take until it is ready.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -68,6 +68,8 @@ pub(super) struct Servers {
     kept: Vec<(usize, Server)>,
     /// The port that each has, or had in its latest run; chosen before the hooks of the run, which may name it.
     ports: BTreeMap<usize, String>,
+    /// The CPUs that were kept awake during a load.
+    awake: CpuSet,
     /// Why the latest load is invalid; empty if it is valid.
     distrust: Vec<Distrust>,
     /// Valid loads.
@@ -147,15 +149,12 @@ impl Spawn<'_> {
         port.map_or_else(|| text.to_owned(), |port| text.replace(PORT, port))
     }
 
-    /// Returns the CPUs that servers and generator have, if they are kept awake during loads.
+    /// Returns the CPUs that were kept awake during loads, if any were.
     pub(super) fn awake(&self) -> Option<CpuSet> {
-        let mut servings = self.plan.subjects.iter().filter_map(|subject| subject.serving.as_ref());
-        let cpus = self.cpus_of_load();
-        let is_wanted = servings
-            .any(|serving| awake::is_wanted(serving.keep_awake, self.plan.wakes_late, cpus.len()));
-        is_wanted.then_some(cpus)
+        Some(&self.servers.awake).filter(|cpus| !cpus.is_empty()).cloned()
     }
 
+    /// Returns the CPUs that servers and generator have.
     fn cpus_of_load(&self) -> CpuSet {
         let generator = own_affinity().unwrap_or_default();
         let servers = self.plan.placement.affinity.as_ref().or(self.cpus.own.as_ref());
@@ -168,7 +167,8 @@ impl Spawn<'_> {
         request: RunRequest,
         serving: &Serving,
     ) -> Result<Served, RunError> {
-        let _awake = keep_awake(serving.keep_awake, self.plan.wakes_late, &self.cpus_of_load());
+        let awake = keep_awake(serving.keep_awake, self.plan.wakes_late, &self.cpus_of_load());
+        self.servers.awake = self.servers.awake.union(awake.cpus());
         match &serving.start {
             ServerStart::IsThere => {
                 let url = serving.url.clone();
