@@ -357,6 +357,50 @@ fn pythons_server_is_loaded_which_closes_every_connection() {
     answers_everything(&server.url, &[]);
 }
 
+/// A server that answers over HTTP/1.1 at its first port, and over TLS, with HTTP/2, at its second one.
+const GO: &str = r#"package main
+
+import (
+	"net/http"
+	"os"
+)
+
+func main() {
+	answer := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok")) })
+	go http.ListenAndServeTLS("127.0.0.1:"+os.Args[2], "cert", "key", answer)
+	panic(http.ListenAndServe("127.0.0.1:"+os.Args[1], answer))
+}
+"#;
+
+#[test]
+fn gos_server_is_loaded_with_and_without_tls_and_http2() {
+    let name = "gos_server_is_loaded_with_and_without_tls_and_http2";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("server.go"), GO).unwrap();
+    let build = ["build", "-o", "server", "server.go"];
+    match Command::new("go").args(build).current_dir(folder.path()).output() {
+        Ok(output) => {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        Err(_) => return skipped(&format!("{name}: go is not installed")),
+    }
+    if let Err(why) = self_made_certificate(folder.path(), "localhost") {
+        return skipped(&format!("{name}: {why}"));
+    }
+    let [plain, secure] = [free_port(), free_port()];
+    let mut command = Command::new(folder.path().join("server"));
+    command.args([plain.to_string(), secure.to_string()]).current_dir(folder.path());
+    let server = start(command, plain);
+    let is_secure = || std::net::TcpStream::connect(("127.0.0.1", secure)).is_ok();
+    wait_until("the server listens with TLS, too", is_secure);
+    answers_everything(&server.url, &["--expect-body", "ok"]);
+    let authority = folder.path().join("cert");
+    let trusting = ["--cacert", authority.to_str().unwrap()];
+    let url = format!("https://localhost:{secure}/");
+    answers_everything(&url, &trusting);
+    answers_everything(&url, &[&trusting[..], &["--http2"]].concat());
+}
+
 /// nginx, where Debian and others install it: a `PATH` need not name that folder.
 pub(crate) fn nginx() -> Option<&'static str> {
     ["/usr/sbin/nginx", "/usr/bin/nginx"].into_iter().find(|path| Path::new(path).exists())
