@@ -25,6 +25,7 @@ const SLEEPS: &[(&str, &[(&str, usize)])] = &[
             ("crates/cli/src/commands/serve/mod.rs", 1),
             ("crates/cli/src/commands/serve/projects.rs", 1),
             ("crates/cli/src/commands/workload/serve.rs", 1),
+            ("crates/load/src/engine/connection.rs", 1),
             ("crates/load/src/engine/mod.rs", 1),
             ("crates/load/src/engine/shard.rs", 2),
             ("crates/fleet/src/near.rs", 3),

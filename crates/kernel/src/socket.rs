@@ -3,7 +3,9 @@
 use std::ffi::CString;
 use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd as _, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 
 pub use libc::{AF_INET, AF_INET6};
 
@@ -29,27 +31,42 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
 /// Returns which process listens on an abstract socket, 0 if it is in another container; `None` if
 /// nobody does. The listener is not disturbed.
 pub fn owner_of_socket(name: &[u8]) -> Option<u32> {
+    // An abstract name starts with a zero byte.
+    match connect_at_once(&[&[0], name].concat()) {
+        Ok(socket) => Some(peer_of(&socket).map_or(0, |peer| peer.pid)),
+        // A full queue has a listener too, who cannot be asked for the name any more.
+        Err(error) => (error.kind() == io::ErrorKind::WouldBlock).then_some(0),
+    }
+}
+
+/// Returns `Ok` if somebody listens on the socket at this path, else what the kernel says of it. It does not wait, not even
+/// if the queue of connections that the listener has yet to take is full.
+pub fn has_listener(path: &Path) -> io::Result<()> {
+    match connect_at_once(&[path.as_os_str().as_bytes(), &[0]].concat()) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Connects to a local socket; `EAGAIN` if its queue is full.
+fn connect_at_once(place: &[u8]) -> io::Result<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     // SAFETY: plain numbers.
-    let socket = owned(unsafe { libc::socket(libc::AF_UNIX, kind, 0) }).ok()?;
+    let socket = owned(unsafe { libc::socket(libc::AF_UNIX, kind, 0) })?;
     // SAFETY: all bytes zero is a valid address.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).ok()?;
-    // An abstract name starts with a zero byte, which is there already.
-    let place = address.sun_path.get_mut(1..=name.len())?;
-    for (to, from) in place.iter_mut().zip(name) {
+    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).map_err(io::Error::other)?;
+    let path = address.sun_path.get_mut(..place.len()).ok_or(io::ErrorKind::InvalidFilename)?;
+    for (to, from) in path.iter_mut().zip(place) {
         *to = libc::c_char::from_ne_bytes([*from]);
     }
-    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
-    let length = libc::socklen_t::try_from(length).ok()?;
+    let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + place.len();
+    let length = libc::socklen_t::try_from(length).map_err(io::Error::other)?;
     // SAFETY: `address` is an initialised address of at least `length` bytes, which is only read.
-    let connected =
-        unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) };
-    if let Err(error) = checked(connected) {
-        // A full queue has a listener too, who cannot be asked for the name any more.
-        return (error.raw_os_error() == Some(libc::EAGAIN)).then_some(0);
-    }
-    Some(peer_of(&socket).map_or(0, |peer| peer.pid))
+    checked(unsafe {
+        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length)
+    })?;
+    Ok(socket)
 }
 
 /// The process at the other end of a socket, as the kernel knows it.

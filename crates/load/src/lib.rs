@@ -9,6 +9,7 @@
 //! [`Pool`] which connection gets one, [`Tally`] counts what became of them. `engine/` does the same with real
 //! connections, and `serve/` is a server whose service times are known.
 
+mod digest;
 mod document;
 mod engine;
 mod fidelity;
@@ -27,6 +28,7 @@ mod simulated;
 mod tally;
 mod values;
 
+pub use digest::{digest, digest_of_requests};
 pub use document::{About, document};
 pub use engine::{
     Bodies, Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests,
@@ -41,7 +43,7 @@ pub use log::{seconds_csv, write_log};
 pub use measure::{Measure, QUANTILES};
 pub use of_run::{run_load, value_of_run};
 pub use pool::{Arrived, Pool, Taken};
-pub use schedule::Schedule;
+pub use schedule::{Schedule, TimesError, times_of_text};
 pub use seconds::ClosedSecond;
 pub use tally::{Done, Fate, Tally};
-pub use values::{Values, ValuesError, digest};
+pub use values::{Values, ValuesError};

@@ -1,5 +1,7 @@
 //! When requests are due.
 
+use std::time::Duration;
+
 use becalm_model::load::{Arrivals, Stage};
 use becalm_stats::Rng;
 
@@ -29,6 +31,34 @@ struct Position {
     begins: f64,
     /// Expected requests from its beginning to the next request.
     expected: f64,
+}
+
+/// Why a text has no due times.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TimesError {
+    /// A line of it is none.
+    #[error("line {line}: `{text}` is not a time in seconds")]
+    NotATime {
+        /// Which line, from 1.
+        line: usize,
+        /// What it says.
+        text: String,
+    },
+    /// There is none.
+    #[error("there are no times in it")]
+    Nothing,
+}
+
+/// Reads due times: seconds from the start, one on each line. Returns them in nanoseconds, as they stand.
+pub fn times_of_text(text: &str) -> Result<Vec<u64>, TimesError> {
+    let read = |(number, line): (usize, &str)| {
+        let time = line.trim().parse().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+        time.and_then(|time| u64::try_from(time.as_nanos()).ok())
+            .ok_or_else(|| TimesError::NotATime { line: number + 1, text: line.to_owned() })
+    };
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let times: Vec<u64> = lines.map(read).collect::<Result<_, _>>()?;
+    if times.is_empty() { Err(TimesError::Nothing) } else { Ok(times) }
 }
 
 impl Schedule {
@@ -140,6 +170,14 @@ mod tests {
         let times: Vec<u64> = Schedule::new(stages.to_vec(), Arrivals::Even, 1).collect();
         assert_eq!(times.len(), 400);
         assert_eq!(times.iter().filter(|due| **due < 1_000_000_000).count(), 100);
+    }
+
+    #[test]
+    fn a_file_has_a_time_on_each_line() {
+        assert_eq!(times_of_text("0.5\n\n0.25\n"), Ok(vec![500_000_000, 250_000_000]));
+        let error = times_of_text("0\nsoon\n").unwrap_err().to_string();
+        assert!(error.contains("line 2: `soon`"), "{error}");
+        assert!(times_of_text("\n").is_err() && times_of_text("-1").is_err());
     }
 
     #[test]

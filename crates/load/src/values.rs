@@ -1,11 +1,13 @@
 //! Values that fill in the requests of a load: a table of texts.
 
+use crate::digest::digest;
+
 /// A table: columns with names, and rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Values {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
-    digest: u64,
+    digest: String,
 }
 
 /// Why a text is not such a table.
@@ -49,7 +51,7 @@ impl Values {
         if rows.is_empty() {
             return Err(ValuesError::Empty);
         }
-        Ok(Self { columns, rows, digest: fnv(text.as_bytes()) })
+        Ok(Self { columns, rows, digest: digest(text.as_bytes()) })
     }
 
     /// Returns the names of its columns.
@@ -63,8 +65,8 @@ impl Values {
     }
 
     /// Returns a number that another content would not have.
-    pub fn digest(&self) -> String {
-        in_digits(self.digest)
+    pub fn digest(&self) -> &str {
+        &self.digest
     }
 
     /// Returns the row for a request: the rows are used in their order, again and again.
@@ -80,22 +82,6 @@ impl Values {
 /// Says whether a text between braces is a name.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || "_-.".contains(c))
-}
-
-/// Returns a number that another content would not have.
-pub fn digest(bytes: &[u8]) -> String {
-    in_digits(fnv(bytes))
-}
-
-fn in_digits(digest: u64) -> String {
-    format!("{digest:016x}")
-}
-
-/// FNV-1a with 64 bits: Fowler, Noll and Vo, RFC 9923. It tells files apart; it is no protection against anybody.
-fn fnv(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
 }
 
 #[cfg(test)]

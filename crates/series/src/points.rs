@@ -125,13 +125,45 @@ pub fn flags_of(record: &Record, name: &str) -> Vec<String> {
 /// Returns the parameters of a subject that series are split by.
 pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String)> {
     let is_imported = record.kind == RecordKind::Import;
-    record.subjects[subject].series_parameters(is_imported).cloned().collect()
+    let own = record.subjects[subject].series_parameters(is_imported).cloned();
+    // A suite has a name for a server and its load together. Elsewhere only the command names a server.
+    let load = record.terms.as_ref().and_then(|terms| terms.runs.load.as_ref());
+    let load = load.filter(|_| record.suite.is_empty());
+    own.chain(load.map(|load| ("load".to_owned(), load.text.clone()))).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use becalm_model::conditions::Backend;
+    use becalm_model::load::{Scenario, ServerTerms};
+    use becalm_model::terms::{RunTerms, Terms};
+    use becalm_model::{Subject, SubjectTerms};
+
+    use super::*;
+
+    #[test]
+    fn a_server_under_another_load_is_another_series() {
+        let with = |text: &str| {
+            let load = ServerTerms {
+                text: text.to_owned(),
+                scenario: Scenario::default(),
+                url: None,
+                ready: None,
+                keep: false,
+            };
+            let runs = RunTerms { load: Some(Box::new(load)), ..RunTerms::default() };
+            let mut record = Record::empty(RecordKind::Comparison);
+            record.subjects.push(Subject::new("./server".to_owned(), Vec::new()));
+            record.terms = Some(Terms { runs, ..Terms::default() });
+            record
+        };
+        let expected = [("load".to_owned(), "rate=500".to_owned())];
+        assert_eq!(parameters(&with("rate=500"), 0), expected);
+        assert_ne!(parameters(&with("rate=2000"), 0), expected);
+        let mut in_suite = with("rate=500");
+        in_suite.suite.push(SubjectTerms::default());
+        assert!(parameters(&in_suite, 0).is_empty());
+    }
 
     #[test]
     fn what_measures_again_decides_on_the_same_metric_in_the_same_way() {

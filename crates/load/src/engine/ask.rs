@@ -1,10 +1,11 @@
 //! One request to a server, to learn whether it answers.
 
+use std::io;
 use std::net::TcpStream;
-use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use becalm_kernel::interrupt::Interrupt;
+use becalm_kernel::socket::has_listener;
 use becalm_model::load::Failed;
 
 use super::mix::Requests;
@@ -17,7 +18,7 @@ use crate::schedule::Schedule;
 pub enum Unanswered {
     /// Nobody takes connections there.
     #[error("{0}")]
-    NoConnection(std::io::Error),
+    NoConnection(io::Error),
     /// There was no load.
     #[error(transparent)]
     Load(#[from] LoadError),
@@ -30,11 +31,11 @@ pub enum Unanswered {
 }
 
 impl Target {
-    /// Opens a connection and closes it.
-    fn try_connecting(&self, patience: Duration) -> std::io::Result<()> {
+    /// Says whether somebody takes connections there, or what the system says instead.
+    fn try_connecting(&self, patience: Duration) -> io::Result<()> {
         match &self.place {
             Place::Tcp(address) => TcpStream::connect_timeout(address, patience).map(drop),
-            Place::Unix(path) => UnixStream::connect(path).map(drop),
+            Place::Unix(path) => has_listener(path),
         }
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::io;
+use std::path::Path;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -170,12 +171,26 @@ async fn open(desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure> {
                 over(TcpStream::connect(address).await.and_then(quick), desk, number).await
             }
             Place::Unix(path) => {
-                let stream = UnixStream::connect(path).await;
+                let stream = connect_local(path).await;
                 over(stream.map(|stream| Box::new(stream) as Stream), desk, number).await
             }
         }
     });
     opening.await.unwrap_or_else(|_| Err(Failure::new(FailureKind::TimedOut)))
+}
+
+/// Connects to a local socket. While its queue is full the kernel refuses, where it waits with TCP: the caller has a limit.
+async fn connect_local(path: &Path) -> io::Result<UnixStream> {
+    /// Short beside what a server that falls behind so far takes to answer.
+    const AGAIN: Duration = Duration::from_millis(1);
+    loop {
+        match UnixStream::connect(path).await {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                tokio::time::sleep(AGAIN).await;
+            }
+            done => return done,
+        }
+    }
 }
 
 /// Lets a connection send what it has without waiting for more.

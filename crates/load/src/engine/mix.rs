@@ -1,15 +1,14 @@
 //! Which request is sent: one kind, or several in proportion to their weights, with values filled in.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use base64::Engine as _;
 use becalm_model::load::Scenario;
 use becalm_stats::Rng;
 use bytes::Bytes;
 use http::Request;
 
+use super::contents::Contents;
 use super::http1::Wire;
 use super::target::{Protocol, Target};
 use super::template::Template;
@@ -45,37 +44,6 @@ impl Kind {
     fn new(name: String, up_to: f64, template: Template) -> Self {
         Self { name, up_to, template, wire: OnceLock::new() }
     }
-}
-
-/// What requests need beside a scenario: the content of files, and a secret.
-#[derive(Clone, Default)]
-pub struct Contents {
-    /// What fills them in.
-    pub values: Arc<Values>,
-    /// The value of the header `Authorization`, for those that have none of their own.
-    pub authorization: Option<String>,
-    /// The bodies in files.
-    pub bodies: Bodies,
-}
-
-/// Bodies by the names of their files.
-pub type Bodies = BTreeMap<String, Bytes>;
-
-impl std::fmt::Debug for Contents {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Without the secret.
-        f.debug_struct("Contents").field("values", &self.values.rows()).finish_non_exhaustive()
-    }
-}
-
-/// Returns the value of the header for basic authentication of `NAME:PASSWORD` (RFC 7617).
-pub fn basic_authorization(name_and_password: &str) -> String {
-    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(name_and_password))
-}
-
-/// Returns that for a token (RFC 6750).
-pub fn bearer_authorization(token: &str) -> String {
-    format!("Bearer {token}")
 }
 
 impl From<Template> for Requests {

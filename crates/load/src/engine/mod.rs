@@ -4,6 +4,7 @@ mod answer;
 mod ask;
 mod clock;
 mod connection;
+mod contents;
 mod desk;
 mod dues;
 mod expected;
@@ -51,7 +52,8 @@ use crate::seconds::{ClosedSecond, Collector, SECOND};
 use crate::tally::Tally;
 
 pub use ask::{Unanswered, ask};
-pub use mix::{Bodies, Contents, Requests, basic_authorization, bearer_authorization};
+pub use contents::{Bodies, Contents, basic_authorization, bearer_authorization};
+pub use mix::Requests;
 pub use target::{Protocol, Target, TargetError, Way, port_of_url};
 pub use template::Template;
 pub use tls::{TlsError, Trusted};

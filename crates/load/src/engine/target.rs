@@ -5,6 +5,8 @@ use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use becalm_model::load::Scenario;
+
 use super::tls::{Tls, TlsError, Trusted};
 use crate::serve::Listening;
 use http::Uri;
@@ -31,6 +33,11 @@ pub enum Protocol {
 }
 
 impl Protocol {
+    /// Returns what the connections of a scenario speak.
+    pub fn of(scenario: &Scenario) -> Self {
+        if scenario.http2 { Self::Http2 } else { Self::Http1 }
+    }
+
     /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {

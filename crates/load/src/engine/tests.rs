@@ -4,10 +4,11 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 
-use becalm_model::load::{Arrivals, Distrust, ExpectedBody, FailureKind, LoadRequest, Scenario};
+use becalm_model::load::{Arrivals, Distrust, ExpectedBody, FailureKind, LoadRequest, Rates, Scenario};
 
 mod grpc;
 mod http2;
+mod local;
 
 use super::*;
 use crate::serve::{Busy, Listening, Options, Server, ServiceTime};
@@ -69,7 +70,7 @@ fn server(treat: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
 }
 
 /// Reads a request, which has no body; says whether there was one.
-fn read_request(stream: &mut TcpStream) -> bool {
+fn read_request(stream: &mut impl std::io::Read) -> bool {
     let mut read = Vec::new();
     let mut byte = [0];
     while !read.ends_with(b"\r\n\r\n") {
@@ -469,7 +470,7 @@ fn the_wait_for_requests_that_fail_is_no_part_of_the_time_of_the_answers() {
     };
     // One request hangs; answers are late; a signal ends the load.
     assert_eq!([seconds(12, 2, 2), seconds(12, 5, 2), seconds(1, 0, 30)], [2, 5, 1]);
-    let stages = Scenario::at_rates(&[(10.0, 10.0), (1.0, 1.0)], 3.0);
+    let stages = "10,1".parse::<Rates>().unwrap().stages(3.0);
     assert_eq!(Schedule::new(stages, Arrivals::Poisson, 1).length(), 3 * SECOND);
     assert_eq!(Schedule::of_times(vec![7, 9, 8]).length(), 9);
 }

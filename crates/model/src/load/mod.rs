@@ -24,15 +24,15 @@ pub use find::{
 };
 pub use latency::{Latency, LoadSecond, LoadSpread, QuantileValue};
 pub use objective::{Objective, ObjectiveError, ObjectiveOf, ObjectiveResult};
-pub use rates::{RatesError, parse_rates, rates_text};
+pub use rates::{Rates, RatesError, rates_text};
 pub use request::{
-    Authentication, ExpectedBody, LoadBody, LoadRequest, LoadValues, is_secret_header,
+    Authentication, ExpectedBody, LoadBody, LoadReplay, LoadRequest, LoadValues, is_secret_header,
 };
 pub use run_load::{
     CPU_PER_REQUEST, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, RunLoad, THROUGHPUT,
     USUAL_QUANTILES, is_metric, metrics,
 };
-pub use scenario::{Scenario, ServerTerms};
+pub use scenario::{PORT, Scenario, ServerTerms};
 pub use terms::{Archetype, ArchetypeTerms, Arrivals, LoadTerms, RequestTerms, Stage};
 
 use schemars::JsonSchema;

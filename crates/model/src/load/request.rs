@@ -67,6 +67,19 @@ pub struct LoadValues {
     pub digest: String,
 }
 
+/// A file with the times at which requests are due.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadReplay {
+    /// The file.
+    pub file: String,
+    /// How many times there are.
+    pub requests: u64,
+    /// For how long requests are due: up to the last of them, in seconds.
+    pub seconds: f64,
+    /// A number that another content would not have.
+    pub digest: String,
+}
+
 /// A file whose bytes are the body of a request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadBody {
@@ -76,6 +89,13 @@ pub struct LoadBody {
     pub bytes: u64,
     /// A number that another content would not have.
     pub digest: String,
+}
+
+impl LoadReplay {
+    /// Returns how many requests are due in a second, on average.
+    pub fn rate(&self) -> f64 {
+        self.requests as f64 / self.seconds
+    }
 }
 
 /// Headers of a load that have a secret, which no record may have.

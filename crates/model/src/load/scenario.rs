@@ -4,7 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadRequest, LoadValues, Stage,
+    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadReplay, LoadRequest,
+    LoadValues, Stage,
 };
 
 /// A load that can be sent to several servers alike. Times are in seconds.
@@ -12,8 +13,11 @@ use super::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Scenario {
-    /// The rate over time.
+    /// The rate over time; empty for times from a file.
     pub stages: Vec<Stage>,
+    /// The file with the due times, in place of a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<LoadReplay>,
     /// How the due times follow each other.
     pub arrivals: Arrivals,
     /// For how long requests at the first rate are sent before those that count.
@@ -66,7 +70,10 @@ pub struct Scenario {
     /// Whether any certificate is good.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub insecure: bool,
-    /// The socket that the requests go through, if it is not one of TCP.
+    /// A file with authorities that are trusted, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cacert: Option<String>,
+    /// The socket that the requests go through, if it is not one of TCP; `{port}` in it is the port of the URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unix_socket: Option<String>,
     /// Threads that send; absent for half of the CPUs that the generator may use, at most 4.
@@ -87,6 +94,7 @@ impl Default for Scenario {
     fn default() -> Self {
         Self {
             stages: Vec::new(),
+            replay: None,
             arrivals: Arrivals::Poisson,
             warmup: 1.0,
             method: String::new(),
@@ -106,6 +114,7 @@ impl Default for Scenario {
             http2: false,
             streams: 100,
             insecure: false,
+            cacert: None,
             unix_socket: None,
             threads: None,
             keep_awake: KeepAwake::Auto,
@@ -114,26 +123,30 @@ impl Default for Scenario {
 }
 
 impl Scenario {
-    /// Makes the rate over time: so many requests in a second, from the first number to the second one, in stages of
-    /// equal length.
-    pub fn at_rates(rates: &[(f64, f64)], duration: f64) -> Vec<Stage> {
-        let seconds = duration / rates.len().max(1) as f64;
-        rates.iter().map(|&(from, to)| Stage { seconds, from, to }).collect()
-    }
-
     /// Returns for how long requests are due.
     pub fn duration(&self) -> f64 {
-        self.stages.iter().map(|stage| stage.seconds).sum()
+        let of_stages = || self.stages.iter().map(|stage| stage.seconds).sum();
+        self.replay.as_ref().map_or_else(of_stages, |times| times.seconds)
     }
 
     /// Returns how many requests are due, on average.
     pub fn requests(&self) -> f64 {
-        self.stages.iter().map(Stage::requests).sum()
+        let of_stages = || self.stages.iter().map(Stage::requests).sum();
+        self.replay.as_ref().map_or_else(of_stages, |times| times.requests as f64)
     }
 
-    /// Returns the highest rate.
+    /// Returns the highest rate; of times from a file the mean one.
     pub fn highest_rate(&self) -> f64 {
-        self.stages.iter().map(|stage| stage.from.max(stage.to)).fold(0.0, f64::max)
+        let of_stages = || self.stages.iter().map(Stage::highest).fold(0.0, f64::max);
+        self.replay.as_ref().map_or_else(of_stages, LoadReplay::rate)
+    }
+
+    /// Returns the rate of the requests before those that count: that of the first stage, or the mean one of times from a
+    /// file; `None` if there are no such requests.
+    pub fn warm_up_rate(&self) -> Option<f64> {
+        let of_stages = || self.stages.first().map(Stage::highest);
+        let rate = self.replay.as_ref().map_or_else(of_stages, |times| Some(times.rate()));
+        rate.filter(|_| self.warmup > 0.0)
     }
 
     /// Returns how many requests take longer than a quantile, on average.
@@ -157,6 +170,7 @@ impl Scenario {
                     || kinds().any(|one| has_both(one.body.is_some(), &one.body_file)),
                 ("body", "body-file"),
             ),
+            (self.insecure && self.cacert.is_some(), ("insecure", "cacert")),
             (self.grpc && self.follow > 0, ("grpc", "follow")),
             (
                 self.grpc
@@ -196,6 +210,9 @@ impl Scenario {
     }
 }
 
+/// What stands for the port of a server in URLs, commands and paths of sockets.
+pub const PORT: &str = "{port}";
+
 /// Servers that are loaded in turns: what a session does with a subject in place of waiting for its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTerms {
@@ -218,16 +235,26 @@ pub struct ServerTerms {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Rates;
     use super::*;
 
     #[test]
     fn stages_share_the_time_and_have_the_requests_of_their_area() {
-        let stages = Scenario::at_rates(&[(100.0, 100.0), (100.0, 300.0)], 10.0);
-        let scenario = Scenario { stages, ..Scenario::default() };
+        let rates: Rates = "100,100..300".parse().unwrap();
+        let scenario = Scenario { stages: rates.stages(10.0), ..Scenario::default() };
         assert!((scenario.duration() - 10.0).abs() < 1e-9);
         assert!((scenario.requests() - 1500.0).abs() < 1e-9);
         assert!((scenario.highest_rate() - 300.0).abs() < 1e-9);
         assert!((scenario.requests_beyond(0.99) - 15.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn times_of_a_file_have_a_mean_rate() {
+        let (file, digest) = ("t".to_owned(), "1".to_owned());
+        let replay = LoadReplay { file, requests: 300, seconds: 3.0, digest };
+        let scenario = Scenario { replay: Some(replay), ..Scenario::default() };
+        let figures = [scenario.duration(), scenario.requests(), scenario.highest_rate()];
+        assert_eq!((figures, scenario.warm_up_rate()), ([3.0, 300.0, 100.0], Some(100.0)));
     }
 
     #[test]

@@ -41,6 +41,10 @@ pub struct LoadTerms {
     /// The most redirects that were followed for a request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follow: Option<u64>,
+    /// A number that other requests, bodies, values or times of a file would not have; absent where each request is a GET
+    /// of the URL without headers of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests_digest: Option<String>,
     /// How the rate over time was found, if it is that of an archetype.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archetype: Option<ArchetypeTerms>,
@@ -105,6 +109,11 @@ impl Stage {
     pub fn requests_until(&self, seconds: f64) -> f64 {
         let slope = (self.to - self.from) / self.seconds;
         self.from.mul_add(seconds, slope * seconds * seconds / 2.0)
+    }
+
+    /// Returns its highest rate.
+    pub fn highest(&self) -> f64 {
+        self.from.max(self.to)
     }
 
     /// Returns how many requests are due in it, on average.

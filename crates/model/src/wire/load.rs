@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::load::{
-    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond, LoadTerms,
+    ArchetypeTerms, Arrivals, CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond, LoadTerms,
     LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics, rates_text,
 };
 use crate::note::Interruption;
@@ -57,11 +57,18 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     record.source = Some(Source { format: "becalm-load".to_owned(), tool });
     record.started_at = document.started_at;
     let subject = subject(terms);
-    let is_valid = fidelity.verdict == Trust::Valid;
+    let mut failed = |why: Option<String>| {
+        record.notes.push(ImportNote::Failed { benchmark: subject.name.clone(), why }.into());
+    };
     for Reason { sentence } in &fidelity.reasons {
-        let (benchmark, why) = (subject.name.clone(), Some(sentence.clone()));
-        record.notes.push(ImportNote::Failed { benchmark, why }.into());
+        failed(Some(sentence.clone()));
     }
+    let is_valid = fidelity.verdict == Trust::Valid;
+    // Without an answer there is no time, only that the server failed.
+    if is_valid && counts.answered == 0 {
+        failed(document.errors.first().map(Failed::in_words));
+    }
+    let discarded = !is_valid || counts.answered == 0;
     record.notes.push(ImportNote::Known { what: ImportFact::LatencyFromDue }.into());
     record.interrupted = document.signal.map(|signal| Interruption::Signal { signal });
     let beyond = |q: f64| (1.0 - q) * counts.scheduled as f64;
@@ -96,7 +103,7 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     record.subjects.push(subject);
     record.machine = document.machine;
     let (outcome, load) = (Outcome::Unknown, Some(Box::new(load)));
-    let run = Run { values, load, outcome, discarded: !is_valid, ..Run::blank(0, 0) };
+    let run = Run { values, load, outcome, discarded, ..Run::blank(0, 0) };
     record.runs.push(run);
     record
 }
@@ -118,17 +125,34 @@ fn value_of(latency: &Latency, q: f64, time_limit: f64) -> Option<f64> {
 
 /// Returns what was loaded: loads of different kinds are no runs of one series.
 fn subject(terms: &LoadTerms) -> Subject {
-    let mut parameters = vec![("rate".to_owned(), rates_text(&terms.stages))];
+    // What an archetype makes of the capacity differs from time to time.
+    let rate = match &terms.archetype {
+        Some(ArchetypeTerms { archetype, .. }) => ("archetype", archetype.to_string()),
+        None => ("rate", rates_text(&terms.stages)),
+    };
+    let mut parameters = vec![(rate.0.to_owned(), rate.1)];
     let mut differs = |name: &str, value: &str, usual: &str| {
         if value != usual {
             parameters.push((name.to_owned(), value.to_owned()));
         }
     };
+    differs("arrivals", arrivals_text(terms.arrivals), arrivals_text(Arrivals::Poisson));
     differs("method", &terms.method, "GET");
-    differs("protocol", &terms.protocol, "HTTP/1.1");
+    differs("protocol", if terms.grpc { "gRPC" } else { &terms.protocol }, "HTTP/1.1");
     let connections = if terms.new_connections { "new" } else { "kept" };
     differs("connections", connections, "kept");
+    differs("unix-socket", terms.unix_socket.as_deref().unwrap_or_default(), "");
+    differs("follow", &terms.follow.unwrap_or(0).to_string(), "0");
+    differs("requests", terms.requests_digest.as_deref().unwrap_or_default(), "");
     Subject { parameters, ..Subject::new(terms.url.clone(), Vec::new()) }
+}
+
+fn arrivals_text(arrivals: Arrivals) -> &'static str {
+    match arrivals {
+        Arrivals::Poisson => "poisson",
+        Arrivals::Even => "even",
+        Arrivals::Replayed => "replayed",
+    }
 }
 
 #[cfg(test)]
@@ -195,6 +219,39 @@ mod tests {
     }
 
     #[test]
+    fn loads_of_different_kinds_are_different_series() {
+        let parameters = |change: &dyn Fn(&mut Value)| {
+            let mut document = document(2000, 0);
+            change(&mut document["terms"]);
+            read_document(&document.to_string()).unwrap().subjects[0].parameters.clone()
+        };
+        let usual = parameters(&|_| ());
+        let changes: [(&str, Value); 8] = [
+            ("arrivals", "even".into()),
+            ("grpc", true.into()),
+            ("unix_socket", "/run/a".into()),
+            ("follow", 2.into()),
+            ("requests_digest", "12".into()),
+            ("new_connections", true.into()),
+            ("protocol", "HTTP/2".into()),
+            ("stages", json!([{"seconds": 1.0, "from": 10.0, "to": 10.0}, {"seconds": 2.0, "from": 5.0, "to": 5.0}])),
+        ];
+        for (name, value) in changes {
+            assert_ne!(parameters(&|terms| terms[name] = value.clone()), usual, "{name}");
+        }
+        // The same archetype is, whatever the capacity was.
+        let latency = |capacity: f64| {
+            parameters(&|terms| {
+                terms["archetype"] =
+                    json!({"archetype": "latency", "capacity": capacity, "connections": 4});
+                terms["stages"][0]["from"] = (capacity * 0.4).into();
+            })
+        };
+        assert_eq!(latency(1000.0), latency(1100.0));
+        assert_eq!(latency(1000.0)[0], ("archetype".to_owned(), "latency".to_owned()));
+    }
+
+    #[test]
     fn failures_take_the_time_limit_and_what_is_not_known_has_no_value() {
         let record = read_document(&document(1960, 40).to_string()).unwrap();
         let (_, p99) = values(&record)[2];
@@ -203,6 +260,15 @@ mod tests {
         known_in_part["response"]["quantiles"][2]["at_least"] = true.into();
         let record = read_document(&known_in_part.to_string()).unwrap();
         assert_eq!((values(&record)[2].1, values(&record)[5].1), (None, Some(0.009)));
+    }
+
+    #[test]
+    fn a_load_without_an_answer_is_not_measured() {
+        let mut silent = document(0, 100);
+        silent["errors"] = json!([{"kind": "refused", "count": 100}]);
+        let record = read_document(&silent.to_string()).unwrap();
+        assert_eq!(record.measured(0).count(), 0);
+        assert!(format!("{:?}", record.notes).contains("refused"), "{:?}", record.notes);
     }
 
     #[test]

@@ -7,16 +7,19 @@ use serde::Deserialize;
 
 use super::suite_values::{SuiteDuration, SuiteValue};
 use crate::load::{
-    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadRequest, LoadValues,
-    RatesError, Scenario, is_secret_header, parse_rates,
+    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadReplay, LoadRequest,
+    LoadValues, Rates, RatesError, Scenario, Stage, is_secret_header,
 };
 
 /// A load. What it does not set is as `becalm load` has it.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 pub struct SuiteLoad {
-    /// Requests per second: `2000`; `"100..2000"` rises; `"500,1000"` are steps of equal length.
+    /// Requests per second: `2000`; `"100..2000"` rises; `"500,1000"` are phases of equal length, and
+    /// `"100..2000:30s,2000:2m"` phases of these lengths.
     pub rate: Option<SuiteValue>,
+    /// A file with the times at which requests are due, in seconds from the start, one on each line; in place of a rate.
+    pub replay: Option<String>,
     /// For how long requests are due, such as `"10s"`.
     pub duration: Option<SuiteDuration>,
     /// For how long requests are sent before those that count; by default `"1s"`.
@@ -65,9 +68,11 @@ pub struct SuiteLoad {
     pub http2: Option<bool>,
     /// The most requests at the same time on one connection of HTTP/2; by default 100.
     pub streams: Option<u64>,
+    /// A file with authorities that are trusted, too (PEM).
+    pub cacert: Option<String>,
     /// Whether any certificate is good.
     pub insecure: Option<bool>,
-    /// The socket that the requests go through, if it is not one of TCP.
+    /// The socket that the requests go through, if it is not one of TCP; `{port}` in it is the port of the URL.
     pub unix_socket: Option<String>,
     /// Threads that send; by default half of the CPUs that the generator may use, at most 4.
     pub threads: Option<u64>,
@@ -134,7 +139,7 @@ pub enum MixOf {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SuiteLoadError {
     /// It has no rate.
-    #[error("the load has no rate; set one, such as rate=2000")]
+    #[error("the load has no rate; set one, such as rate=2000, or name a file with times: replay")]
     NoRate,
     /// The rate is none.
     #[error(transparent)]
@@ -182,6 +187,8 @@ pub struct LoadFiles<'a> {
     pub requests: Option<&'a [SuiteRequest]>,
     /// What fills them in.
     pub values: Option<LoadValues>,
+    /// When they are due, in place of a rate.
+    pub replay: Option<LoadReplay>,
     /// Bodies.
     pub bodies: LoadBodies,
 }
@@ -267,6 +274,14 @@ impl SuiteRequest {
     }
 }
 
+fn seconds(time: Option<SuiteDuration>, usual: f64) -> f64 {
+    time.map_or(usual, |SuiteDuration(time)| time.as_secs_f64())
+}
+
+fn above_zero(name: &'static str, value: f64) -> Result<f64, SuiteLoadError> {
+    if value > 0.0 { Ok(value) } else { Err(SuiteLoadError::Zero(name)) }
+}
+
 impl SuiteLoad {
     fn authentication(&self) -> Result<Option<Authentication>, SuiteLoadError> {
         match (&self.user, &self.bearer) {
@@ -276,12 +291,40 @@ impl SuiteLoad {
         }
     }
 
+    /// Returns the rate over time.
+    fn stages(&self) -> Result<Vec<Stage>, SuiteLoadError> {
+        let SuiteValue(rate) = self.rate.as_ref().ok_or(SuiteLoadError::NoRate)?;
+        let (rates, given): (Rates, _) = (rate.parse()?, self.duration);
+        if rates.seconds().is_some() && given.is_some() {
+            return Err(SuiteLoadError::Both("a rate with the length of each phase", "duration"));
+        }
+        let duration = above_zero("duration", seconds(given, DURATION))?;
+        Ok(rates.stages(duration))
+    }
+
+    /// Returns when requests are due in a file, in place of a rate.
+    fn replayed(&self, times: LoadReplay) -> Result<Scenario, SuiteLoadError> {
+        let others = [
+            ("rate", self.rate.is_some()),
+            ("duration", self.duration.is_some()),
+            ("arrivals", self.arrivals.is_some()),
+        ];
+        match others.into_iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) => Err(SuiteLoadError::Both("replay", name)),
+            None => Ok(Scenario {
+                replay: Some(times),
+                arrivals: Arrivals::Replayed,
+                ..Scenario::default()
+            }),
+        }
+    }
+
     /// Returns the load, with what it does not set, and with what is in its files.
     pub fn scenario(&self, files: LoadFiles<'_>) -> Result<Scenario, SuiteLoadError> {
         if self.requests.is_some() && self.requests_file.is_some() {
             return Err(SuiteLoadError::Both("requests", "requests-file"));
         }
-        let LoadFiles { requests, values, bodies } = files;
+        let LoadFiles { requests, values, replay, bodies } = files;
         let requests = requests.or(self.requests.as_deref()).unwrap_or_default();
         let grpc = self.grpc.unwrap_or(false);
         let of = if grpc { MixOf::Calls } else { MixOf::Requests };
@@ -292,25 +335,22 @@ impl SuiteLoad {
         if let Some((name, _)) = all_headers.into_iter().find(|(name, _)| is_secret_header(name)) {
             return Err(SuiteLoadError::SecretHeader(name.clone()));
         }
-        let usual = Scenario::default();
-        let SuiteValue(rate) = self.rate.as_ref().ok_or(SuiteLoadError::NoRate)?;
-        let seconds = |time: Option<SuiteDuration>, usual: f64| {
-            time.map_or(usual, |SuiteDuration(time)| time.as_secs_f64())
-        };
-        let above_zero = |name, value: f64| {
-            if value > 0.0 { Ok(value) } else { Err(SuiteLoadError::Zero(name)) }
+        let usual = match replay {
+            Some(times) => self.replayed(times)?,
+            None => Scenario { stages: self.stages()?, ..Scenario::default() },
         };
         let from_one = |name, value: u64, most: u64| match value {
             0 => Err(SuiteLoadError::Zero(name)),
             value if value > most => Err(SuiteLoadError::TooMany { name, most }),
             value => Ok(value),
         };
-        let duration = above_zero("duration", seconds(self.duration, DURATION))?;
         let scenario = Scenario {
-            stages: Scenario::at_rates(&parse_rates(rate)?, duration),
+            stages: usual.stages,
+            replay: usual.replay,
             arrivals: match self.arrivals {
                 Some(SuiteArrivals::Even) => Arrivals::Even,
-                Some(SuiteArrivals::Poisson) | None => Arrivals::Poisson,
+                Some(SuiteArrivals::Poisson) => Arrivals::Poisson,
+                None => usual.arrivals,
             },
             warmup: seconds(self.warmup, usual.warmup),
             method: self.method.clone().unwrap_or_default(),
@@ -337,6 +377,7 @@ impl SuiteLoad {
             http2: self.http2.unwrap_or(false) || grpc,
             streams: from_one("streams", self.streams.unwrap_or(usual.streams), 1000)?,
             insecure: self.insecure.unwrap_or(false),
+            cacert: self.cacert.clone(),
             unix_socket: self.unix_socket.clone(),
             threads: self.threads.map(|threads| from_one("threads", threads, 64)).transpose()?,
             keep_awake: self.keep_awake.unwrap_or_default(),
@@ -359,6 +400,30 @@ mod tests {
         let bodies = [("m".to_owned(), body)].into();
         let files = LoadFiles { bodies, ..LoadFiles::default() };
         load.scenario(files).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_rate_or_a_file_says_when_requests_are_due() {
+        let replay = || LoadReplay {
+            file: "t".to_owned(),
+            requests: 2,
+            seconds: 1.0,
+            digest: "1".to_owned(),
+        };
+        let of = |text: &str, replay: Option<LoadReplay>| {
+            let load: SuiteLoad = serde_json::from_str(&format!("{{{text}}}")).unwrap();
+            load.scenario(LoadFiles { replay, ..LoadFiles::default() })
+        };
+        let phases = of(r#""rate": "5:1s,6:2s""#, None).unwrap();
+        assert!((phases.duration() - 3.0).abs() < 1e-9);
+        let both = of(r#""rate": "5:1s,6:2s", "duration": "3s""#, None);
+        assert!(matches!(both, Err(SuiteLoadError::Both(..))));
+        let times = of(r#""replay": "t""#, Some(replay())).unwrap();
+        assert_eq!((times.replay, times.arrivals), (Some(replay()), Arrivals::Replayed));
+        for other in [r#""rate": "5""#, r#""duration": "3s""#, r#""arrivals": "even""#] {
+            assert!(of(other, Some(replay())).unwrap_err().to_string().contains("replay"));
+        }
+        assert_eq!(of("", None), Err(SuiteLoadError::NoRate));
     }
 
     #[test]

@@ -96,7 +96,7 @@ pub struct Serving {
 }
 
 /// In commands, URLs and variables: the port that becalm has chosen.
-pub const PORT: &str = "{port}";
+pub use becalm_model::load::PORT;
 
 /// Who starts a server.
 #[derive(Debug, Clone, PartialEq, Eq)]

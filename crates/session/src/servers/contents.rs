@@ -4,9 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use becalm_load::{
-    Bodies, Contents, Values, ValuesError, basic_authorization, bearer_authorization, digest,
+    Bodies, Contents, TimesError, Values, ValuesError, basic_authorization, bearer_authorization,
+    digest, times_of_text,
 };
-use becalm_model::load::{Authentication, LoadBody, LoadRequest, LoadValues, Scenario};
+use becalm_model::load::{
+    Authentication, LoadBody, LoadReplay, LoadRequest, LoadValues, Scenario,
+};
 use becalm_model::wire::{LoadBodies, MixOf, SuiteLoadError, SuiteRequest};
 use serde::Deserialize;
 
@@ -41,6 +44,14 @@ pub enum ContentsError {
         path: PathBuf,
         /// What is wrong with it.
         source: ValuesError,
+    },
+    /// It has no due times in it.
+    #[error("{}: {source}", path.display())]
+    Times {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: TimesError,
     },
     /// It is not what it was when the session began.
     #[error("{0} has changed since the session began")]
@@ -140,12 +151,28 @@ pub fn read_values(path: &Path) -> Result<(Values, LoadValues), ContentsError> {
         file: path.display().to_string(),
         columns: values.columns().to_vec(),
         rows: values.rows(),
-        digest: values.digest(),
+        digest: values.digest().to_owned(),
     };
     Ok((values, kept))
 }
 
-/// Reads what a scenario names: values and bodies that are as they were, and a secret. What is in `read` is there already.
+/// Reads due times, and says what a record keeps of them.
+pub fn read_times(path: &Path) -> Result<(Vec<u64>, LoadReplay), ContentsError> {
+    let text = files::read_text(path)?;
+    let times = times_of_text(&text)
+        .map_err(|source| ContentsError::Times { path: path.to_owned(), source })?;
+    let last = times.iter().max().copied().unwrap_or(0);
+    let kept = LoadReplay {
+        file: path.display().to_string(),
+        requests: times.len() as u64,
+        // A file of one moment has no rate; a second is as good as any other time.
+        seconds: if last > 0 { last as f64 * 1e-9 } else { 1.0 },
+        digest: digest(text.as_bytes()),
+    };
+    Ok((times, kept))
+}
+
+/// Reads what a scenario names: values, times and bodies that are as they were, authorities, and a secret. What is in `read` is there already.
 pub fn contents_of(scenario: &Scenario, read: Bodies) -> Result<Contents, ContentsError> {
     let mut contents = Contents { bodies: read, ..Contents::default() };
     let of_requests = scenario.requests.iter().filter_map(|one| one.body_file.as_ref());
@@ -165,6 +192,16 @@ pub fn contents_of(scenario: &Scenario, read: Bodies) -> Result<Contents, Conten
             return Err(ContentsError::Changed(kept.file.clone()));
         }
         contents.values = Arc::new(values);
+    }
+    if let Some(kept) = &scenario.replay {
+        let (times, now) = read_times(Path::new(&kept.file))?;
+        if now.digest != kept.digest {
+            return Err(ContentsError::Changed(kept.file.clone()));
+        }
+        contents.times = times.into();
+    }
+    if let Some(file) = &scenario.cacert {
+        contents.authorities = Some(files::read_bytes(Path::new(file))?.into());
     }
     contents.authorization = scenario.authentication.as_ref().map(authorization).transpose()?;
     Ok(contents)

@@ -8,12 +8,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use becalm_load::{
-    Bodies, Contents, Plan, Protocol, RequestError, Requests, Schedule, Target, TargetError,
-    Template, Trusted, Wanted, Way, ask, load_while, port_of_url, run_load, threads_here,
-    value_of_run,
+    Bodies, Contents, Plan, RequestError, Requests, Schedule, Target, TargetError, Template,
+    Wanted, Way, ask, load_while, run_load, threads_here, value_of_run,
 };
 use becalm_model::load::{
-    self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, THROUGHPUT,
+    self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, Stage, THROUGHPUT,
     USUAL_QUANTILES,
 };
 use becalm_model::terms::{Primary, RunTerms};
@@ -21,7 +20,7 @@ use becalm_model::{Metric, Note, SessionNote};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
 
-pub use contents::{ContentsError, body_files, contents_of, read_body, read_mix, read_values};
+pub use contents::{ContentsError, body_files, contents_of, read_body, read_mix, read_times, read_values};
 pub(crate) use contents::{place_body, read_bodies, read_requests};
 pub(crate) use numbers::Numbers;
 
@@ -181,16 +180,7 @@ struct Generator {
 
 impl Generator {
     fn target(&self, url: &str) -> Result<Target, TargetError> {
-        let scenario = &self.scenario;
-        // Servers that run at the same time need a socket each.
-        let port = port_of_url(url).map(|port| port.to_string()).unwrap_or_default();
-        let socket = scenario.unix_socket.as_ref().map(|path| path.replace(PORT, &port).into());
-        let way = Way {
-            unix_socket: socket,
-            protocol: if scenario.http2 { Protocol::Http2 } else { Protocol::Http1 },
-            trusted: self.trusted(),
-        };
-        Target::new(url, way)
+        Target::new(url, self.contents.way(&self.scenario, url))
     }
 
     /// Returns where another URL than that of the load leads. What is at the same host and port is reached as the load
@@ -199,11 +189,8 @@ impl Generator {
         if of_load.has_place_of(url) {
             return self.target(url);
         }
-        Target::new(url, Way { trusted: self.trusted(), ..Way::default() })
-    }
-
-    fn trusted(&self) -> Trusted {
-        if self.scenario.insecure { Trusted::Anybody } else { Trusted::Public }
+        let Way { trusted, .. } = self.contents.way(&self.scenario, url);
+        Target::new(url, Way { trusted, ..Way::default() })
     }
 
     /// Sends one request.
@@ -224,18 +211,17 @@ impl Generator {
 
     /// Returns what is sent before the requests that count.
     fn warm_up_schedule(&self, seed: u64) -> Option<(Schedule, u64)> {
-        let Scenario { warmup, arrivals, .. } = self.scenario;
-        let first = self.scenario.stages.first().filter(|_| warmup > 0.0)?;
-        let rate = first.from.max(first.to);
+        let rate = self.scenario.warm_up_rate()?;
         // Other times than those that count.
         let seed = !seed;
-        Some((Schedule::new(Scenario::at_rates(&[(rate, rate)], warmup), arrivals, seed), seed))
+        let stage = Stage { seconds: self.scenario.warmup, from: rate, to: rate };
+        Some((Schedule::new(vec![stage], self.scenario.arrivals, seed), seed))
     }
 
     /// Returns when the requests of a window are due that count, and the numbers of the first one of all and of the first of
     /// these.
     fn window(&self, seed: u64) -> (Schedule, [u64; 2]) {
-        let schedule = Schedule::new(self.scenario.stages.clone(), self.scenario.arrivals, seed);
+        let schedule = self.contents.schedule(&self.scenario, seed);
         let before = self.warm_up_schedule(seed).map_or(0, |(before, _)| before.count() as u64);
         let requests = || before + schedule.clone().count() as u64;
         let first = match &self.numbers {
@@ -452,8 +438,8 @@ mod tests {
         let load = generator(scenario);
         let of_load = load.target("http://127.0.0.1:1/call").unwrap();
         let protocol = |url: &str| load.target_beside(url, &of_load).unwrap().protocol;
-        assert_eq!(protocol("http://127.0.0.1:1/health"), Protocol::Http2);
-        assert_eq!(protocol("http://127.0.0.1:2/health"), Protocol::Http1);
+        assert_eq!(protocol("http://127.0.0.1:1/health"), becalm_load::Protocol::Http2);
+        assert_eq!(protocol("http://127.0.0.1:2/health"), becalm_load::Protocol::Http1);
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/health?a", listener.local_addr().unwrap());
         let got = std::thread::spawn(move || {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use becalm_machine::SysRoot;
 use becalm_model::load::{
-    Distrust, Failed, FailureKind, Latency, LoadCounts, MAIN_METRIC, RunLoad, Scenario, ServerTerms,
+    Distrust, Failed, FailureKind, Latency, LoadCounts, MAIN_METRIC, Rates, RunLoad, Scenario, ServerTerms,
 };
 use becalm_model::terms::{Primary, RunTerms, Stop, Terms};
 use becalm_model::{Metric, Record, RecordKind, Subject, Unit, Verdict, metric};
@@ -198,7 +198,7 @@ impl Bench {
         let mut server = ServerTerms {
             text: "rate=1".to_owned(),
             scenario: Scenario {
-                stages: Scenario::at_rates(&[(1.0, 1.0)], 1.0),
+                stages: "1".parse::<Rates>().unwrap().stages(1.0),
                 ..Scenario::default()
             },
             url: Some("http://127.0.0.1:{port}/".to_owned()),

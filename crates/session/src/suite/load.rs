@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use becalm_model::load::{Scenario, parse_rates};
+use becalm_model::load::{Rates, Scenario};
 use becalm_model::wire::{LoadFiles, SuiteLoad, SuiteLoadError, SuiteValue};
 
 use super::file::unknown_key;
 use super::{SuiteError, SuiteFile};
 use crate::nearest::did_you_mean;
-use crate::servers::{ContentsError, place_body, read_bodies, read_requests, read_values};
+use crate::servers::{ContentsError, place_body, read_bodies, read_requests, read_times, read_values};
 
 /// Why a text is not a load.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ pub struct ReadLoad {
 
 /// Returns the load that a text means, with the file of this folder or above, if the text is a name.
 pub fn load_of_this_folder(text: &str) -> Result<ReadLoad, LoadTextError> {
-    let is_name = !text.contains('=') && parse_rates(text).is_err();
+    let is_name = !text.contains('=') && text.parse::<Rates>().is_err();
     let file = if is_name { SuiteFile::read_if_there()? } else { None };
     load_of_text(text, file.as_ref())
 }
@@ -82,7 +82,7 @@ pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<ReadLoad, Lo
     let mut folder = std::path::PathBuf::from(".");
     let load = if text.contains('=') {
         of_settings(text)?
-    } else if parse_rates(text).is_ok() {
+    } else if text.parse::<Rates>().is_ok() {
         SuiteLoad { rate: Some(SuiteValue(text.to_owned())), ..SuiteLoad::default() }
     } else {
         let Some(file) = file else { return Err(LoadTextError::NoFile(text.to_owned())) };
@@ -118,6 +118,11 @@ fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, Load
     let requests = requests.transpose().map_err(unread)?;
     let values = load.values.as_ref().map(|file| read_values(&place(file)));
     let values = values.transpose().map_err(unread)?.map(|(_, kept)| kept);
+    let replay = load.replay.as_ref().map(|file| read_times(&place(file)));
+    let replay = replay.transpose().map_err(unread)?.map(|(_, kept)| kept);
+    if let Some(file) = &mut load.cacert {
+        *file = place(file).display().to_string();
+    }
     let own = load.requests.iter_mut().flatten();
     let own_bodies = own.map(|one| &mut one.body_file).chain([&mut load.body_file]);
     own_bodies.for_each(|file| place_body(file, folder));
@@ -125,7 +130,7 @@ fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, Load
     let named = of_requests.map(|one| &one.body_file).chain([&load.body_file]);
     let bodies = read_bodies(named.flatten()).map_err(unread)?;
     let scenario = load
-        .scenario(LoadFiles { requests: requests.as_deref(), values, bodies })
+        .scenario(LoadFiles { requests: requests.as_deref(), values, replay, bodies })
         .map_err(|source| LoadTextError::Load { text: text.to_owned(), source })?;
     Ok(ReadLoad { scenario, url: load.url, ready: load.ready })
 }

@@ -2,12 +2,8 @@
 
 use std::path::PathBuf;
 
-use becalm_load::{Protocol, Trusted, Way};
 use becalm_model::CpuSet;
 use becalm_model::load::{KeepAwake, Scenario};
-use becalm_session::files;
-
-use crate::error::CommandError;
 
 /// Flags about connections.
 #[derive(Debug, clap::Args)]
@@ -90,27 +86,13 @@ impl ConnectionFlags {
         if let Some(streams) = self.streams {
             scenario.streams = streams.into();
         }
-        scenario.insecure |= self.insecure;
+        if let Some(file) = &self.cacert {
+            (scenario.cacert, scenario.insecure) = (Some(file.display().to_string()), false);
+        }
+        if self.insecure {
+            (scenario.cacert, scenario.insecure) = (None, true);
+        }
         scenario.threads = self.threads.map(u64::from).or(scenario.threads);
         scenario.keep_awake = self.keep_awake.map_or(scenario.keep_awake, KeepAwake::from);
     }
-
-    /// Returns how the server is reached.
-    pub(super) fn way(&self, scenario: &Scenario) -> Result<Way, CommandError> {
-        let trusted = match &self.cacert {
-            Some(file) => Trusted::Also(files::read_bytes(file)?),
-            None if scenario.insecure => Trusted::Anybody,
-            None => Trusted::Public,
-        };
-        Ok(Way {
-            unix_socket: scenario.unix_socket.clone().map(Into::into),
-            protocol: protocol(scenario),
-            trusted,
-        })
-    }
-}
-
-/// Returns what connections speak.
-pub(super) fn protocol(scenario: &Scenario) -> Protocol {
-    if scenario.http2 { Protocol::Http2 } else { Protocol::Http1 }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use becalm_load::serve::{Busy, Listening, Options, Server, ServiceTime, Stalls};
 use becalm_load::{About, Pause, Plan, Schedule, Target, Way, document, load};
-use becalm_model::load::{Arrivals, KeepAwake, LoadRunDocument, LoadTerms, Scenario, Stage};
+use becalm_model::load::{Arrivals, KeepAwake, LoadRunDocument, Scenario, Stage};
 use becalm_report::{LoadDemo, distrust, load_demo_text, load_progress_line};
 use becalm_session::Machine;
 
@@ -85,9 +85,9 @@ fn one(
     };
     let asked = Asked::plain(server.url(), scenario);
     let target = Target::new(&asked.url, Way::default()).map_err(CommandError::measure)?;
-    let schedule = Schedule::new(stages.clone(), Arrivals::Even, 1);
+    let schedule = Schedule::new(stages, Arrivals::Even, 1);
     let plan = Plan { pause, ..asked.plan(target, schedule, RATE, 1)? };
-    let terms = LoadTerms { stages, duration, ..asked.terms(Arrivals::Even, 1) };
+    let terms = asked.terms(1);
     let (started, interrupt) = (SystemTime::now(), interrupt()?);
     let loaded = load(plan, interrupt, &mut |live| {
         ui.progress_line(&load_progress_line(&progress(live, &terms), ui.style()));

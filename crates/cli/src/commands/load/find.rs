@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use becalm_load::{Live, Plan, Schedule, Search, Sought, try_rate, wait_until_idle};
 use becalm_model::load::{
-    FindAnswer, FindGenerator, FindWindow, LoadFindDocument, LoadTerms, Objective, Trust,
+    FindAnswer, FindGenerator, FindWindow, LoadFindDocument, LoadTerms, Objective, Rates, Trust,
 };
 use becalm_model::wire::{LOAD_FIND_SCHEMA, json_text};
 use becalm_report::{
@@ -29,13 +29,18 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let max_time = args.max_time.as_secs_f64();
     let sought = Sought::new(objective, range, max_time).map_err(CommandError::usage)?;
     let mut asked = Asked::of(args)?;
-    let target = asked.target(args)?;
+    if asked.scenario.replay.is_some() {
+        return Err(CommandError::usage(
+            "--find changes the rate, and the scenario replays the times of a file",
+        ));
+    }
+    let target = asked.target()?;
     let machine = Machine::read()?;
     let cpus = args.connections.cpus.as_ref();
     let (place, _awake) = machine::prepare(&machine, &target, cpus, &asked)?;
     asked.settle_threads();
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
-    let terms = LoadTerms { duration: max_time, ..asked.terms(asked.scenario.arrivals, seed) };
+    let terms = LoadTerms { duration: max_time, stages: Vec::new(), ..asked.terms(seed) };
     let plan = asked.plan(target, Schedule::of_times(Vec::new()), 1.0, seed)?;
     let found = search(&plan, &sought, &terms, ui)?;
     let Searched { search, windows, elapsed, started, signal } = found;
@@ -159,7 +164,7 @@ fn exit(document: &LoadFindDocument) -> Exit {
     }
 }
 
-fn range(rates: &asked::Rates) -> Result<[f64; 2], CommandError> {
+fn range(rates: &Rates) -> Result<[f64; 2], CommandError> {
     rates.range().ok_or_else(|| {
         CommandError::usage("with --find, --rate is the range that is searched, such as 100..5000")
     })

@@ -16,7 +16,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use becalm_load::{
     About, Live, LoadError, Loaded, TargetError, document, load, seconds_csv, write_log,
 };
-use becalm_model::load::{LoadRunDocument, LoadTerms, Objective};
+use becalm_model::load::{LoadRunDocument, LoadTerms, Objective, Rates};
 use becalm_model::parse_duration;
 use becalm_model::wire::json_text;
 use becalm_report::{
@@ -25,7 +25,6 @@ use becalm_report::{
 use becalm_session::{Machine, files};
 
 use self::archetype::ArchetypeFlag;
-use self::asked::{Rates, Timing};
 use self::connections::ConnectionFlags;
 use self::requests::RequestFlags;
 use self::wanted::Asked;
@@ -53,7 +52,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME", conflicts_with = "replay")]
     scenario: Option<String>,
 
-    /// Requests per second: 2000; 100..2000 rises; 500,1000,2000 are steps of equal length
+    /// Requests per second: 2000; 100..2000 rises; 500,1000 are phases of equal length; 100..2000:30s,2000:2m
+    /// says how long each phase is
     #[arg(long, value_name = "RATE", required_unless_present_any = ["replay", "find", "scenario", "archetype", "demo"])]
     rate: Option<Rates>,
 
@@ -147,7 +147,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         return find::run(args, objective, ui);
     }
     let mut asked = Asked::of(args)?;
-    let target = asked.target(args)?;
+    let target = asked.target()?;
     let machine = Machine::read()?;
     let cpus = args.connections.cpus.as_ref();
     let (place, _awake) = machine::prepare(&machine, &target, cpus, &asked)?;
@@ -157,14 +157,10 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         .archetype
         .map(|one| archetype::settle(one, args.duration, &mut asked, &target, seed))
         .transpose()?;
-    let timing = args.timing(&asked, seed)?;
-    let terms = LoadTerms {
-        stages: timing.stages.clone(),
-        duration: timing.duration,
-        archetype: archetype.map(|(terms, _)| terms),
-        ..asked.terms(timing.arrivals, timing.seed)
-    };
-    let mut plan = asked.plan(target, timing.schedule, timing.highest_rate, timing.seed)?;
+    let terms =
+        LoadTerms { archetype: archetype.map(|(terms, _)| terms), ..asked.terms(seed) };
+    let highest_rate = asked.scenario.highest_rate();
+    let mut plan = asked.plan(target, asked.schedule(seed), highest_rate, seed)?;
     if let Some((_, sent)) = archetype {
         plan.requests = plan.requests.starting_at(sent);
     }
@@ -207,13 +203,6 @@ fn exit(document: &LoadRunDocument) -> Exit {
 }
 
 impl Args {
-    fn timing(&self, asked: &Asked, seed: u64) -> Result<Timing, CommandError> {
-        match &self.replay {
-            Some(file) => Timing::of_file(file, &files::read_text(file)?, seed),
-            None => Ok(Timing::of_scenario(&asked.scenario, seed)),
-        }
-    }
-
     fn save(
         &self,
         loaded: &Loaded,

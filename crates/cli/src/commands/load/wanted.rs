@@ -2,11 +2,16 @@
 
 use std::time::Duration;
 
-use becalm_load::{Contents, Plan, Requests, Schedule, Target, threads_here};
-use becalm_model::load::{Arrivals, LoadRequest, LoadTerms, RequestTerms, Scenario};
+use becalm_load::{
+    Contents, Plan, Protocol, Requests, Schedule, Target, digest_of_requests, port_of_url,
+    threads_here,
+};
+use becalm_model::load::{
+    Arrivals, LoadRequest, LoadTerms, PORT, Rates, RequestTerms, Scenario, Stage,
+};
 use becalm_session::suite::load_of_this_folder;
+use becalm_session::read_times;
 
-use super::connections::protocol;
 use super::{Args, ArrivalsFlag, no_target};
 use crate::error::CommandError;
 
@@ -38,35 +43,28 @@ impl Asked {
             CommandError::usage("the scenario has no url")
                 .hint("name it: becalm load URL --scenario NAME")
         })?;
-        if url.contains("{port}") {
+        if url.contains(PORT) {
             return Err(CommandError::usage(format!(
                 "`{url}` has a port that only `compare --load` fills in"
             ))
             .hint("name the server: becalm load URL --scenario NAME"));
         }
-        match args.arrivals {
-            Some(ArrivalsFlag::Poisson) => scenario.arrivals = Arrivals::Poisson,
-            Some(ArrivalsFlag::Even) => scenario.arrivals = Arrivals::Even,
-            None => {}
-        }
-        let duration = args.duration.as_ref().map(Duration::as_secs_f64);
-        match (&args.rate, duration) {
-            (Some(rates), _) => {
-                let of_scenario = Some(scenario.duration()).filter(|length| *length > 0.0);
-                scenario.stages = rates.stages(duration.or(of_scenario).unwrap_or(DURATION));
-            }
-            (None, Some(duration)) => {
-                let longer = duration / scenario.duration().max(f64::MIN_POSITIVE);
-                scenario.stages.iter_mut().for_each(|stage| stage.seconds *= longer);
-            }
-            (None, None) => {}
+        set_times(args, &mut scenario)?;
+        args.connections.apply(&mut scenario);
+        if let Some(path) = &mut scenario.unix_socket {
+            let port = port_of_url(&url).map(|port| port.to_string()).unwrap_or_default();
+            *path = path.replace(PORT, &port);
         }
         let contents = args.requests.apply(&mut scenario)?;
-        args.connections.apply(&mut scenario);
         if let Some((one, other)) = scenario.contradiction() {
             return Err(CommandError::usage(format!("{one} and {other} cannot be combined")));
         }
         Ok(Self { url, scenario, contents })
+    }
+
+    /// Returns when the requests are due.
+    pub(super) fn schedule(&self, seed: u64) -> Schedule {
+        self.contents.schedule(&self.scenario, seed)
     }
 
     /// Chooses how many threads send where nobody has, now that it is known on which CPUs they are.
@@ -77,8 +75,8 @@ impl Asked {
     }
 
     /// Returns where it goes.
-    pub(super) fn target(&self, args: &Args) -> Result<Target, CommandError> {
-        Target::new(&self.url, args.connections.way(&self.scenario)?).map_err(no_target)
+    pub(super) fn target(&self) -> Result<Target, CommandError> {
+        Target::new(&self.url, self.contents.way(&self.scenario, &self.url)).map_err(no_target)
     }
 
     /// Returns the load on a target.
@@ -107,8 +105,8 @@ impl Asked {
         })
     }
 
-    /// Returns the terms without the rate over time.
-    pub(super) fn terms(&self, arrivals: Arrivals, seed: u64) -> LoadTerms {
+    /// Returns the terms.
+    pub(super) fn terms(&self, seed: u64) -> LoadTerms {
         let scenario = &self.scenario;
         let kinds = scenario.kinds();
         let bytes = |kind: &LoadRequest| match (&kind.body_file, &kind.body) {
@@ -127,7 +125,7 @@ impl Asked {
         LoadTerms {
             url: self.url.clone(),
             unix_socket: scenario.unix_socket.clone(),
-            protocol: protocol(scenario).name().to_owned(),
+            protocol: Protocol::of(scenario).name().to_owned(),
             streams: scenario.http2.then_some(scenario.streams),
             method: first.method.clone(),
             body_bytes: bytes(first),
@@ -138,15 +136,71 @@ impl Asked {
             values: scenario.values.clone(),
             authentication: scenario.authentication.clone(),
             follow: (scenario.follow > 0).then_some(scenario.follow),
+            requests_digest: digest_of_requests(scenario),
             archetype: None,
-            arrivals,
-            stages: Vec::new(),
+            arrivals: scenario.arrivals,
+            stages: scenario.stages.clone(),
             seed,
-            duration: 0.0,
+            duration: scenario.duration(),
             time_limit: scenario.time_limit,
             connections: scenario.connections,
             new_connections: scenario.new_connections,
             threads: scenario.threads.unwrap_or(1),
         }
     }
+}
+
+/// Puts into a scenario what flags say about when requests are due.
+fn set_times(args: &Args, scenario: &mut Scenario) -> Result<(), CommandError> {
+    let duration = args.duration.as_ref().map(Duration::as_secs_f64);
+    if let Some(file) = &args.replay {
+        let (_, kept) = read_times(file).map_err(CommandError::usage)?;
+        scenario.replay = Some(kept);
+        scenario.arrivals = Arrivals::Replayed;
+        return Ok(());
+    }
+    if scenario.replay.is_some() && args.rate.is_none() {
+        let given = [("--duration", duration.is_some()), ("--arrivals", args.arrivals.is_some())];
+        return match given.into_iter().find(|(_, is_given)| *is_given) {
+            None => Ok(()),
+            Some((flag, _)) => Err(CommandError::usage(format!(
+                "the scenario replays the times of a file, which {flag} cannot change"
+            ))
+            .hint("give it a rate in place of the file: --rate 2000")),
+        };
+    }
+    match (&args.rate, duration) {
+        (Some(rates), _) => {
+            scenario.stages = stages(rates, duration, scenario.duration())?;
+            if scenario.replay.take().is_some() {
+                scenario.arrivals = Arrivals::Poisson;
+            }
+        }
+        (None, Some(duration)) => {
+            let longer = duration / scenario.duration().max(f64::MIN_POSITIVE);
+            scenario.stages.iter_mut().for_each(|stage| stage.seconds *= longer);
+        }
+        (None, None) => {}
+    }
+    match args.arrivals {
+        Some(ArrivalsFlag::Poisson) => scenario.arrivals = Arrivals::Poisson,
+        Some(ArrivalsFlag::Even) => scenario.arrivals = Arrivals::Even,
+        None => {}
+    }
+    Ok(())
+}
+
+/// Returns the stages of a rate, over the time that somebody said, or over that of the scenario.
+fn stages(
+    rates: &Rates,
+    given: Option<f64>,
+    of_scenario: f64,
+) -> Result<Vec<Stage>, CommandError> {
+    if rates.seconds().is_some() && given.is_some() {
+        return Err(CommandError::usage(
+            "--duration cannot be combined with a --rate that says how long each phase is",
+        ));
+    }
+    let of_scenario = Some(of_scenario).filter(|length| *length > 0.0);
+    Ok(rates.stages(given.or(of_scenario).unwrap_or(DURATION)))
 }
