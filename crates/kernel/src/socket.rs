@@ -63,9 +63,7 @@ fn connect_at_once(place: &[u8]) -> io::Result<OwnedFd> {
     let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + place.len();
     let length = libc::socklen_t::try_from(length).map_err(io::Error::other)?;
     // SAFETY: `address` is an initialised address of at least `length` bytes, which is only read.
-    checked(unsafe {
-        libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length)
-    })?;
+    checked(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
     Ok(socket)
 }
 

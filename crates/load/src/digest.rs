@@ -58,6 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn another_content_has_another_digest() {
+        assert_ne!(digest(b"a"), digest(b"b"));
+        // The reference value of RFC 9923 for the text `a`.
+        assert_eq!(fnv(b"a"), 0xaf63_dc4c_8601_ec8c);
+    }
+
+    #[test]
     fn requests_that_differ_have_different_digests() {
         let text = |text: &str| Some(text.to_owned());
         let header = |name: &str, value: &str| vec![(name.to_owned(), value.to_owned())];

@@ -72,8 +72,8 @@ pub use revisions::{
 pub use same::{ReplacedBySetup, changed_since};
 pub use saved::own_record;
 pub use servers::{
-    ContentsError, ServerTermsError, body_files, contents_of, is_url, read_body, read_mix, read_times,
-    read_values,
+    ContentsError, ServerTermsError, body_files, contents_of, is_url, read_body, read_mix,
+    read_times, read_values,
 };
 pub use setup::{Machine, SetupError, Statement, work_folder};
 pub use subjects::{MOST_SUBJECTS, SubjectsError, combinations, fill, name, subjects};

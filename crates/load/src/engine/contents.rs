@@ -69,4 +69,3 @@ pub fn basic_authorization(name_and_password: &str) -> String {
 pub fn bearer_authorization(token: &str) -> String {
     format!("Bearer {token}")
 }
-

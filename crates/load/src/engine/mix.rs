@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_sent_and_shown_nowhere() {
-        let basic = basic_authorization("Aladdin:open sesame");
+        let basic = super::super::contents::basic_authorization("Aladdin:open sesame");
         // The example of RFC 7617.
         assert_eq!(basic, "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
         let requests = requests(&[1.0], Some(&basic));

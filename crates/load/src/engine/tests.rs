@@ -4,7 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 
-use becalm_model::load::{Arrivals, Distrust, ExpectedBody, FailureKind, LoadRequest, Rates, Scenario};
+use becalm_model::load::{
+    Arrivals, Distrust, ExpectedBody, FailureKind, LoadRequest, Rates, Scenario,
+};
 
 mod grpc;
 mod http2;

@@ -53,10 +53,11 @@ pub(super) struct Progress {
 }
 
 /// Says whether a window need not go on: not even half of the requests that should be answered by now are answered within
-/// the limit, and have not been for long, or so many are under way that others will soon wait for a connection.
+/// the limit, and have not been for long, or so many are under way that others will soon wait for a connection. Without a
+/// limit a request may take long: then half of those that have ended have no expected answer.
 pub(super) fn is_hopeless(progress: &Progress, limit: Option<f64>) -> bool {
     let Progress { rate, elapsed, good, ended, places } = *progress;
-    let limit = limit.unwrap_or(0.0);
+    let Some(limit) = limit else { return ended >= ENOUGH && good < ended / 2.0 };
     let expected = rate * (elapsed - limit);
     let is_crowded = rate.mul_add(elapsed, -ended) > places / 2.0;
     let is_long = elapsed >= LONG.max(LIMITS * limit);
@@ -150,6 +151,7 @@ impl Counting<'_> {
             seconds,
             is_cut: self.is_cut,
             counts: loaded.total.counts,
+            errors: loaded.total.failed(),
             missed: MissedShare {
                 missed: becalm_model::whole(share.hits),
                 requests: becalm_model::whole(share.total),
@@ -320,5 +322,10 @@ mod tests {
         assert!(!check(Progress { elapsed: 0.2, good: 20.0, ended: 30.0, ..usual }));
         assert!(check(Progress { elapsed: 0.2, good: 20.0, ended: 30.0, places: 200.0, ..usual }));
         assert!(!check(Progress { rate: 10.0, good: 0.0, ended: 0.0, ..usual }), "too few");
+        // Slow answers are no errors.
+        let slow = Progress { good: 100.0, ended: 100.0, places: 200.0, ..usual };
+        assert!(check(slow) && !is_hopeless(&slow, None));
+        assert!(is_hopeless(&Progress { good: 20.0, ..slow }, None));
+        assert!(!is_hopeless(&Progress { good: 0.0, ended: 10.0, ..slow }, None), "too few");
     }
 }

@@ -95,6 +95,23 @@ const GRPC_STATUSES: [&str; 17] = [
 ];
 
 impl Failed {
+    /// Puts together what failed in the same way in several loads, the most frequent first.
+    pub fn together<'a>(all: impl IntoIterator<Item = &'a Self>) -> Vec<Self> {
+        let mut kinds: Vec<Self> = Vec::new();
+        for one in all {
+            match kinds.iter_mut().find(|known| known.is_like(one)) {
+                Some(known) => known.count += one.count,
+                None => kinds.push(one.clone()),
+            }
+        }
+        kinds.sort_by_key(|one| std::cmp::Reverse(one.count));
+        kinds
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        (self.kind, self.status) == (other.kind, other.status)
+    }
+
     /// Returns what happened to these requests, as a fragment: `status 503`, `gRPC status 5 NOT_FOUND`.
     pub fn what(&self) -> String {
         let kind = self.kind.in_words();
@@ -116,6 +133,14 @@ impl Failed {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_of_several_loads_are_put_together_by_kind() {
+        let failed = |kind, status, count| Failed { kind, status, count, example: None };
+        let refused = |count| failed(FailureKind::Refused, None, count);
+        let all = [refused(1), failed(FailureKind::Status, Some(503), 4), refused(2)];
+        assert_eq!(Failed::together(&all), [all[1].clone(), refused(3)]);
+    }
 
     #[test]
     fn failures_are_named_with_status_and_example() {

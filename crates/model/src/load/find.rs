@@ -3,7 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GeneratorPlace, LoadCounts, LoadTerms, Objective, QuantileValue, Reasons, Trust};
+use super::{
+    Failed, FailureKind, GeneratorPlace, LoadCounts, LoadTerms, Objective, QuantileValue, Reasons,
+    Trust,
+};
 use crate::machine::MachineFacts;
 
 /// A search for the highest rate that keeps an objective, as `becalm load --find --json` prints it.
@@ -31,6 +34,10 @@ pub struct LoadFindDocument {
     pub windows: Vec<FindWindow>,
     /// How long the search took.
     pub elapsed: f64,
+    /// Whether the search ended because no request of its last window had an answer, which no rate can change: the server
+    /// never gave an expected one, or takes no connections any more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unanswered: bool,
     /// The signal that ended the search early.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
@@ -128,6 +135,9 @@ pub struct FindWindow {
     pub is_cut: bool,
     /// How many requests came how far, in all of it.
     pub counts: LoadCounts,
+    /// What failed, in all of it, the most frequent first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<Failed>,
     /// The share of the requests that missed the limit of the objective, of those that count.
     pub missed: MissedShare,
     /// The quantile of the objective, with its own interval; absent for an objective about errors.
@@ -146,6 +156,20 @@ pub struct FindWindow {
     pub verdict: Trust,
     /// Why it did not.
     pub reasons: Reasons,
+}
+
+impl FindWindow {
+    /// Says whether requests were sent and none was answered.
+    pub fn is_unanswered(&self) -> bool {
+        self.counts.scheduled > 0 && self.counts.answered == 0
+    }
+
+    /// Says whether nobody took connections any more.
+    pub fn is_refused(&self) -> bool {
+        let is_refusal =
+            |one: &Failed| matches!(one.kind, FailureKind::Refused | FailureKind::Unreachable);
+        self.is_unanswered() && !self.errors.is_empty() && self.errors.iter().all(is_refusal)
+    }
 }
 
 /// The share of requests that missed a limit.

@@ -3,8 +3,9 @@
 use serde::Deserialize;
 
 use crate::load::{
-    ArchetypeTerms, Arrivals, CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond, LoadTerms,
-    LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics, rates_text,
+    ArchetypeTerms, Arrivals, CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts,
+    LoadPart, LoadSecond, LoadTerms, LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics,
+    rates_text,
 };
 use crate::note::Interruption;
 use crate::{
@@ -234,7 +235,10 @@ mod tests {
             ("requests_digest", "12".into()),
             ("new_connections", true.into()),
             ("protocol", "HTTP/2".into()),
-            ("stages", json!([{"seconds": 1.0, "from": 10.0, "to": 10.0}, {"seconds": 2.0, "from": 5.0, "to": 5.0}])),
+            (
+                "stages",
+                json!([{"seconds": 1.0, "from": 10.0, "to": 10.0}, {"seconds": 2.0, "from": 5.0, "to": 5.0}]),
+            ),
         ];
         for (name, value) in changes {
             assert_ne!(parameters(&|terms| terms[name] = value.clone()), usual, "{name}");

@@ -3,11 +3,12 @@
 use std::fmt::Write as _;
 
 use becalm_model::load::{
-    FindAnswer, FindLimit, FindWindow, LoadFindDocument, QuantileRange, Trust,
+    Failed, FindAnswer, FindLimit, FindWindow, LoadFindDocument, QuantileRange, Trust,
 };
 
 use super::{
-    capitalised, find_picture, number_of_rate, percentile, requests_of, seconds, terms, time, words,
+    capitalised, failures, find_picture, number_of_rate, percentile, requests_of, seconds, terms,
+    time, words,
 };
 use crate::page::{ELSEWHERE, Page};
 use crate::quantity::{NBSP, percent};
@@ -38,6 +39,11 @@ fn report<'a>(document: &LoadFindDocument, style: &'a Style) -> Page<'a> {
     let is_answer = matches!(document.answer, FindAnswer::Found { .. } | FindAnswer::Below { .. });
     let role = if is_answer { Role::Heading } else { Role::Warning };
     page.say_as(role, &answer(document));
+    if document.is_unanswered && document.windows.len() > 1 {
+        let text =
+            "In the last window the server took no connections any more, so the search ended.";
+        page.say_as(Role::Warning, text);
+    }
     if let Some(signal) = document.signal {
         page.say(&format!("Signal {signal} ended the search early."));
     }
@@ -45,6 +51,11 @@ fn report<'a>(document: &LoadFindDocument, style: &'a Style) -> Page<'a> {
     page.say(&terms(&document.terms));
     page.gap();
     page.table(&windows(document, style));
+    let errors = Failed::together(document.windows.iter().flat_map(|one| &one.errors));
+    if !errors.is_empty() {
+        page.gap();
+        page.table(&failures(&errors));
+    }
     page.section("Generator");
     for text in generator(document) {
         page.say(&text);
@@ -101,6 +112,9 @@ fn answer(document: &LoadFindDocument) -> String {
                 "{objective} is not met even at {}, the lowest rate of the search.",
                 rate(lowest)
             )
+        }
+        FindAnswer::Nothing if document.is_unanswered => {
+            "The server gave no expected answer, so nothing is known about it.".to_owned()
         }
         FindAnswer::Nothing => {
             "No window was valid, so nothing is known about the server.".to_owned()

@@ -1,6 +1,6 @@
 use becalm_model::MachineFacts;
 use becalm_model::load::{
-    Distrust, FindGenerator, LoadCounts, LoadTerms, MissedShare, QuantileValue,
+    Distrust, FailureKind, FindGenerator, LoadCounts, LoadTerms, MissedShare, QuantileValue,
 };
 use becalm_model::wire::worded;
 
@@ -24,6 +24,7 @@ fn window(rate: f64, p99: f64, share: f64) -> FindWindow {
             requests,
             dispersion: 3.0,
         },
+        errors: Vec::new(),
         quantile: Some(QuantileRange {
             q: 0.99,
             value: Some(p99),
@@ -69,8 +70,34 @@ fn found() -> LoadFindDocument {
             window(751.0, 0.008, 0.004),
         ],
         elapsed: 97.0,
+        is_unanswered: false,
         signal: None,
     }
+}
+
+#[test]
+fn a_server_that_is_gone_is_said_with_what_failed() {
+    let mut document = found();
+    let refused = Failed {
+        kind: FailureKind::Refused,
+        status: None,
+        count: 40,
+        example: Some("no".to_owned()),
+    };
+    document.windows[1].errors = vec![Failed { count: 7, ..refused.clone() }];
+    document.windows[4].errors = vec![refused];
+    document.is_unanswered = true;
+    let text = load_find_text(&document, &Style::PLAIN);
+    assert!(text.contains("took no connections any more"), "{text}");
+    let line = text.lines().find(|line| line.contains("connection refused")).unwrap();
+    assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["connection", "refused", "47", "no"]);
+    let first = LoadFindDocument {
+        windows: document.windows.split_off(4),
+        answer: FindAnswer::Nothing,
+        ..document
+    };
+    let text = load_find_text(&first, &Style::PLAIN);
+    assert!(text.contains("gave no expected answer") && !text.contains("any more"), "{text}");
 }
 
 #[test]

@@ -65,12 +65,12 @@ fn report<'a>(document: &LoadRunDocument, style: &'a Style) -> Page<'a> {
     page.table(&times(document, style));
     if let Some(remark) = remark(document) {
         page.gap();
-        page.say_as(Role::Hint, remark);
+        page.say_as(Role::Hint, &remark);
     }
     page.section("Requests");
     page.say(&requests(document));
     if !document.errors.is_empty() {
-        page.table(&errors(&document.errors));
+        page.table(&failures(&document.errors));
     }
     if !document.mix.is_empty() {
         page.gap();
@@ -268,16 +268,18 @@ fn times(document: &LoadRunDocument, style: &Style) -> Table {
 }
 
 /// Says what the reader of the table has to know.
-fn remark(document: &LoadRunDocument) -> Option<&'static str> {
+fn remark(document: &LoadRunDocument) -> Option<String> {
     let has_bounds = document.response.quantiles.iter().any(|one| one.at_least);
     match document.fidelity.trusted_to {
-        Some(q) if document.is_valid() && q < 0.999 => Some(
-            "Beyond p99 the response times include a lag of the generator that is not negligible: see its percentiles.",
-        ),
-        _ if has_bounds => Some(
-            "At least: requests that were never sent or never had the expected answer took at least as long as becalm \
-             waited for them.",
-        ),
+        Some(q) if document.is_valid() && q < 0.999 => Some(format!(
+            "Beyond {} the response times include a lag of the generator that is not negligible: see its percentiles.",
+            percentile(q)
+        )),
+        _ if has_bounds => {
+            let text = "At least: requests that were never sent or never had the expected answer took at least as long \
+                        as becalm waited for them.";
+            Some(text.to_owned())
+        }
         _ => None,
     }
 }
@@ -310,7 +312,7 @@ fn number_of_rate(rate: f64) -> String {
     if rate < 99.95 { format!("{rate:.1}") } else { format!("{}", whole(rate.round())) }
 }
 
-fn errors(errors: &[Failed]) -> Table {
+fn failures(errors: &[Failed]) -> Table {
     let titles =
         [("failed", Align::Left), ("requests", Align::Right), ("the first one", Align::Left)];
     let mut table = Table::new(titles).ending_in_text();

@@ -37,6 +37,7 @@ pub(super) fn terms() -> LoadTerms {
         values: None,
         authentication: None,
         follow: None,
+        requests_digest: None,
         archetype: None,
         arrivals: Arrivals::Poisson,
         stages: vec![Stage { seconds: 10.0, from: 2000.0, to: 2000.0 }],

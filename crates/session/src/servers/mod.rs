@@ -12,15 +12,17 @@ use becalm_load::{
     Wanted, Way, ask, load_while, run_load, threads_here, value_of_run,
 };
 use becalm_model::load::{
-    self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, Stage, THROUGHPUT,
-    USUAL_QUANTILES,
+    self, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, Scenario, ServerTerms, Stage,
+    THROUGHPUT, USUAL_QUANTILES,
 };
 use becalm_model::terms::{Primary, RunTerms};
 use becalm_model::{Metric, Note, SessionNote};
 use becalm_runner::Interrupt;
 use becalm_runner::rounds::{Call, Client, PORT, Ready, Sent, ServerStart, Serving, Values};
 
-pub use contents::{ContentsError, body_files, contents_of, read_body, read_mix, read_times, read_values};
+pub use contents::{
+    ContentsError, body_files, contents_of, read_body, read_mix, read_times, read_values,
+};
 pub(crate) use contents::{place_body, read_bodies, read_requests};
 pub(crate) use numbers::Numbers;
 

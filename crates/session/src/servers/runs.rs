@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use becalm_machine::SysRoot;
 use becalm_model::load::{
-    Distrust, Failed, FailureKind, Latency, LoadCounts, MAIN_METRIC, Rates, RunLoad, Scenario, ServerTerms,
+    Distrust, Failed, FailureKind, Latency, LoadCounts, MAIN_METRIC, Rates, RunLoad, Scenario,
+    ServerTerms,
 };
 use becalm_model::terms::{Primary, RunTerms, Stop, Terms};
 use becalm_model::{Metric, Record, RecordKind, Subject, Unit, Verdict, metric};

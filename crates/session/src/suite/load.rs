@@ -8,7 +8,9 @@ use becalm_model::wire::{LoadFiles, SuiteLoad, SuiteLoadError, SuiteValue};
 use super::file::unknown_key;
 use super::{SuiteError, SuiteFile};
 use crate::nearest::did_you_mean;
-use crate::servers::{ContentsError, place_body, read_bodies, read_requests, read_times, read_values};
+use crate::servers::{
+    ContentsError, place_body, read_bodies, read_requests, read_times, read_values,
+};
 
 /// Why a text is not a load.
 #[derive(Debug, thiserror::Error)]

@@ -28,6 +28,12 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let range = args.rate.as_ref().map_or(Ok(RANGE), range)?;
     let max_time = args.max_time.as_secs_f64();
     let sought = Sought::new(objective, range, max_time).map_err(CommandError::usage)?;
+    if Search::new(sought, 0).next(0.0).is_none() {
+        return Err(CommandError::usage(format!(
+            "a --max-time of {max_time} s is too short for a single window at {} requests/s",
+            range[0]
+        )));
+    }
     let mut asked = Asked::of(args)?;
     if asked.scenario.replay.is_some() {
         return Err(CommandError::usage(
@@ -43,7 +49,7 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let terms = LoadTerms { duration: max_time, stages: Vec::new(), ..asked.terms(seed) };
     let plan = asked.plan(target, Schedule::of_times(Vec::new()), 1.0, seed)?;
     let found = search(&plan, &sought, &terms, ui)?;
-    let Searched { search, windows, elapsed, started, signal } = found;
+    let Searched { search, windows, elapsed, started, is_unanswered, signal } = found;
     let document = LoadFindDocument {
         schema: LOAD_FIND_SCHEMA.to_owned(),
         becalm: env!("CARGO_PKG_VERSION").to_owned(),
@@ -56,6 +62,7 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
         generator: FindGenerator { place: Some(place), ..generator(&search, &windows) },
         windows,
         elapsed,
+        is_unanswered,
         signal,
     };
     // What cannot be saved is still shown.
@@ -79,6 +86,7 @@ struct Searched {
     windows: Vec<FindWindow>,
     elapsed: f64,
     started: SystemTime,
+    is_unanswered: bool,
     signal: Option<i32>,
 }
 
@@ -93,6 +101,7 @@ fn search(
     let elapsed = || began.elapsed().as_secs_f64();
     let mut search = Search::new(*sought, terms.seed);
     let mut windows: Vec<FindWindow> = Vec::new();
+    let mut is_unanswered = false;
     // A number that was used is not used again.
     let mut sent = 0;
     let from = |sent| Plan { requests: plan.requests.clone().starting_at(sent), ..plan.clone() };
@@ -111,14 +120,15 @@ fn search(
         if interrupt.signal().is_some() {
             break;
         }
-        search.take(tried);
         sent += window.counts.scheduled;
-        let (is_cut, answers) = (window.is_cut, window.counts.answered > 0);
+        let is_cut = window.is_cut;
+        // Nothing that a rate could change.
+        is_unanswered = window.is_refused() || windows.is_empty() && window.is_unanswered();
         windows.push(window);
-        if !answers && windows.len() == 1 {
-            // Nothing that a rate could change.
+        if is_unanswered {
             break;
         }
+        search.take(tried);
         if is_cut {
             wait_until_idle(from(sent), IDLE, interrupt).map_err(not_loaded)?;
             sent += 1;
@@ -126,7 +136,7 @@ fn search(
     }
     ui.progress_line("");
     let signal = interrupt.signal();
-    Ok(Searched { search, windows, elapsed: elapsed(), started, signal })
+    Ok(Searched { search, windows, elapsed: elapsed(), started, is_unanswered, signal })
 }
 
 /// Returns how far the generator could be trusted.
@@ -150,11 +160,8 @@ fn exit(document: &LoadFindDocument) -> Exit {
     if let Some(signal) = document.signal {
         return Exit::Signal(signal);
     }
-    let answers = document.windows.iter().any(|one| one.counts.answered > 0);
-    if !answers {
-        return Exit::CouldNotMeasure;
-    }
     match document.answer {
+        _ if document.is_unanswered => Exit::CouldNotMeasure,
         FindAnswer::Nothing => Exit::CouldNotMeasure,
         FindAnswer::Found { .. } => Exit::Done,
         FindAnswer::Below { .. } => Exit::No,

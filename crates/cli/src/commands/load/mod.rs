@@ -157,8 +157,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         .archetype
         .map(|one| archetype::settle(one, args.duration, &mut asked, &target, seed))
         .transpose()?;
-    let terms =
-        LoadTerms { archetype: archetype.map(|(terms, _)| terms), ..asked.terms(seed) };
+    let terms = LoadTerms { archetype: archetype.map(|(terms, _)| terms), ..asked.terms(seed) };
     let highest_rate = asked.scenario.highest_rate();
     let mut plan = asked.plan(target, asked.schedule(seed), highest_rate, seed)?;
     if let Some((_, sent)) = archetype {

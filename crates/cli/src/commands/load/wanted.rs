@@ -9,8 +9,8 @@ use becalm_load::{
 use becalm_model::load::{
     Arrivals, LoadRequest, LoadTerms, PORT, Rates, RequestTerms, Scenario, Stage,
 };
-use becalm_session::suite::load_of_this_folder;
 use becalm_session::read_times;
+use becalm_session::suite::load_of_this_folder;
 
 use super::{Args, ArrivalsFlag, no_target};
 use crate::error::CommandError;
@@ -191,11 +191,7 @@ fn set_times(args: &Args, scenario: &mut Scenario) -> Result<(), CommandError> {
 }
 
 /// Returns the stages of a rate, over the time that somebody said, or over that of the scenario.
-fn stages(
-    rates: &Rates,
-    given: Option<f64>,
-    of_scenario: f64,
-) -> Result<Vec<Stage>, CommandError> {
+fn stages(rates: &Rates, given: Option<f64>, of_scenario: f64) -> Result<Vec<Stage>, CommandError> {
     if rates.seconds().is_some() && given.is_some() {
         return Err(CommandError::usage(
             "--duration cannot be combined with a --rate that says how long each phase is",

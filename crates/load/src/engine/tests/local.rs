@@ -54,16 +54,17 @@ fn a_server_that_takes_connections_late_is_waited_for() {
     let path = folder.path().join("socket");
     let mut full = Some(Full::at(&path));
     let plan = plan(target_at(&path), few());
-    let loaded = load(plan, &Interrupt::new().unwrap(), &mut |_| {
-        let Some(Full { listener, _first }) = full.take() else { return };
-        thread::spawn(move || {
-            for mut stream in listener.incoming().flatten() {
-                thread::spawn(move || {
-                    while read_request(&mut stream) && stream.write_all(OK).is_ok() {}
-                });
-            }
+    let loaded =
+        load(plan, &Interrupt::new().unwrap(), &mut |_| {
+            let Some(Full { listener, _first }) = full.take() else { return };
+            thread::spawn(move || {
+                for mut stream in listener.incoming().flatten() {
+                    thread::spawn(move || {
+                        while read_request(&mut stream) && stream.write_all(OK).is_ok() {}
+                    });
+                }
+            });
         });
-    });
     let counts = accounted(loaded.unwrap()).total.counts;
     assert_eq!((counts.answered, counts.errors), (20, 0));
 }
