@@ -199,6 +199,10 @@ fn a_search_for_a_server_that_is_not_there_ends_at_once() {
     drop(server);
     let (document, code) = searched(&env, &url, "p99<20ms");
     assert_eq!((code, document["windows"].as_array().unwrap().len()), (4, 1));
+    assert_eq!(document["windows"][0]["errors"][0]["kind"], "refused");
+    let output = env.run(["load", &url, "--find", "errors < 1%"]).exits_with(4);
+    let expected = ["gave no expected answer", "connection refused"];
+    assert!(expected.iter().all(|words| output.stdout.contains(words)), "{}", output.stdout);
 }
 
 #[test]
@@ -309,6 +313,9 @@ fn what_makes_no_sense_is_refused_before_anything_is_sent() {
     check(&["http://127.0.0.1/", "--find", "max < 1s"], "largest");
     check(&["http://127.0.0.1/", "--find", "p99 < 1s", "--rate", "100"], "100..5000");
     check(&["http://127.0.0.1/", "--rate", "1", "--max-time", "1m"], "--find");
+    check(&["http://127.0.0.1/", "--find", "p99 < 1s", "--max-time", "1s"], "too short");
+    check(&["http://127.0.0.1/", "--rate", "5:1s,6:2s", "--duration", "3s"], "how long each phase");
+    check(&["--demo", "--connections", "5"], "--connections");
     let output = env().run(["workload", "serve", "--stall", "1s", "--stall-every", "1s"]);
     assert!(output.exits_with(2).stderr.contains("no worker would ever work"));
 }
@@ -503,6 +510,38 @@ fn a_scenario_is_that_of_becalm_toml_and_flags_change_it() {
     );
     let output = env.run(["load", "--scenario", "shop"]).exits_with(2);
     assert!(output.stderr.contains("only `compare --load` fills in"), "{}", output.stderr);
+}
+
+#[test]
+fn a_scenario_has_phases_or_the_times_of_a_file_and_a_socket_by_port() {
+    let env = env();
+    let socket = env.work().join("socket-7");
+    let _server = Server::start(&env, &["--unix-socket", socket.to_str().unwrap()]);
+    env.write("times", "0.2\n0\n0.1\n");
+    env.write(
+        "becalm.toml",
+        "version = 1\n[load.phases]\nurl = 'http://localhost:7/'\nunix-socket = 'socket-{port}'\narrivals = 'even'\n\
+         rate = '10..30:500ms,40:1s'\n[load.times]\nurl = 'http://localhost:7/'\nunix-socket = 'socket-{port}'\n\
+         replay = 'times'\n",
+    );
+    let load = |name: &str, arguments: &[&str]| {
+        let output = env.run([&["load", "--json", "--scenario", name], arguments].concat());
+        let document = json(&output.stdout);
+        let stages = document["terms"]["stages"].as_array().unwrap().len();
+        (document["counts"]["answered"].as_u64().unwrap(), stages, document)
+    };
+    let (answered, stages, document) = load("phases", &[]);
+    assert_eq!((answered, stages), (50, 2));
+    assert_eq!(document["terms"]["unix_socket"], "socket-7");
+    let (answered, stages, document) = load("times", &[]);
+    assert_eq!((answered, stages, &document["terms"]["arrivals"]), (3, 0, &"replayed".into()));
+    // A rate takes the place of the times.
+    let (answered, stages, _) = load("times", &["--rate", "20", "--arrivals", "even"]);
+    assert_eq!((answered, stages), (4, 1));
+    let output = env.run(["load", "--scenario", "times", "--duration", "1s"]).exits_with(2);
+    assert!(output.stderr.contains("so --duration cannot change them"), "{}", output.stderr);
+    let output = env.run(["load", "--scenario", "times", "--find", "p99 < 1s"]).exits_with(2);
+    assert!(output.stderr.contains("replays the times"), "{}", output.stderr);
 }
 
 #[test]

@@ -99,7 +99,7 @@ pub(crate) struct Args {
     max_time: Duration,
 
     /// Show with a built-in server, in half a minute, what it looks like if the server or the generator stops
-    #[arg(long, conflicts_with_all = ["url", "rate", "archetype", "scenario", "replay", "find", "objective", "json", "export_json", "export_hdr", "export_csv"])]
+    #[arg(long, conflicts_with_all = NOT_IN_DEMO)]
     demo: bool,
 
     /// Print everything as JSON
@@ -132,6 +132,49 @@ enum ArrivalsFlag {
     /// At equal distances
     Even,
 }
+
+/// Everything but the length: the demonstration has a server and loads of its own.
+const NOT_IN_DEMO: &[&str] = &[
+    "url",
+    "scenario",
+    "rate",
+    "archetype",
+    "arrivals",
+    "replay",
+    "seed",
+    "method",
+    "header",
+    "body",
+    "body_file",
+    "grpc",
+    "requests",
+    "values",
+    "user",
+    "bearer",
+    "follow",
+    "expect_status",
+    "expect_body",
+    "expect_exact_body",
+    "timeout",
+    "connections",
+    "new_connections",
+    "unix_socket",
+    "http2",
+    "streams",
+    "cacert",
+    "insecure",
+    "threads",
+    "cpus",
+    "keep_awake",
+    "objective",
+    "find",
+    "json",
+    "export_json",
+    "export_hdr",
+    "export_csv",
+    "export_html",
+    "export_markdown",
+];
 
 pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.demo {
@@ -257,4 +300,24 @@ fn no_target(error: TargetError) -> CommandError {
 
 fn duration(text: &str) -> Result<Duration, String> {
     checked(parse_duration(text), |duration| !duration.is_zero(), "it must be above zero")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Args as _;
+
+    use super::*;
+
+    #[test]
+    fn the_demonstration_ignores_no_flag() {
+        let command = Args::augment_args(clap::Command::new("load"));
+        let demo = command.get_arguments().find(|one| one.get_id() == "demo").unwrap();
+        let refused = command.get_arg_conflicts_with(demo);
+        // The others need another one, or say where the demonstration runs.
+        let taken = ["demo", "duration", "max_time", "on"];
+        let ids = command.get_arguments().map(|one| one.get_id().as_str());
+        for id in ids.filter(|id| !taken.contains(id)) {
+            assert!(refused.iter().any(|one| one.get_id() == id), "--demo ignores {id}");
+        }
+    }
 }

@@ -164,7 +164,7 @@ fn set_times(args: &Args, scenario: &mut Scenario) -> Result<(), CommandError> {
         return match given.into_iter().find(|(_, is_given)| *is_given) {
             None => Ok(()),
             Some((flag, _)) => Err(CommandError::usage(format!(
-                "the scenario replays the times of a file, which {flag} cannot change"
+                "the scenario replays the times of a file, so {flag} cannot change them"
             ))
             .hint("give it a rate in place of the file: --rate 2000")),
         };
