@@ -3,23 +3,30 @@
 use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
-use becalm_model::load::LoadSecond;
+use becalm_model::load::{LOG_OF_INVALID_LOAD, LoadSecond};
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use crate::seconds::ClosedSecond;
 
-/// Writes an `HdrHistogram` log: the known times of each second in nanoseconds, tagged `response`, `service` and `lag`.
+/// Writes an `HdrHistogram` log: the known times of each second in nanoseconds, tagged `response`, `service` and `lag`, and
+/// why the load is invalid, if it is.
 pub fn write_log(
     out: &mut impl Write,
     started: SystemTime,
     seconds: &[ClosedSecond],
+    reasons: &[String],
 ) -> io::Result<()> {
     let mut serializer = V2DeflateSerializer::new();
-    let mut log = IntervalLogWriterBuilder::new()
-        .add_comment(
-            "[Logged with becalm load; times in ns, by the second in which requests were due]",
-        )
+    let mut log = IntervalLogWriterBuilder::new();
+    log.add_comment(
+        "[Logged with becalm load; times in ns, by the second in which requests were due]",
+    );
+    for reason in reasons {
+        let line = format!("{LOG_OF_INVALID_LOAD}{reason}]");
+        log.add_comment(line.trim_start_matches('#'));
+    }
+    let mut log = log
         .with_start_time(started)
         .with_base_time(started)
         .with_max_value_divisor(1e6)
@@ -93,7 +100,10 @@ mod tests {
         let mut collector = Collector::new(1);
         collector.take(0, &book.tell());
         let mut log = Vec::new();
-        write_log(&mut log, SystemTime::UNIX_EPOCH, &collector.finish().1).unwrap();
+        let reasons = ["late".to_owned()];
+        write_log(&mut log, SystemTime::UNIX_EPOCH, &collector.finish().1, &reasons).unwrap();
+        let text = String::from_utf8_lossy(&log);
+        assert!(text.lines().any(|line| line == "#[becalm: invalid: late]"), "{text}");
         let mut found = Vec::new();
         for entry in IntervalLogIterator::new(&log) {
             if let LogEntry::Interval(interval) = entry.unwrap() {

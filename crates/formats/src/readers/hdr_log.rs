@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 
 use becalm_model::ImportFact;
+use becalm_model::load::LOG_OF_INVALID_LOAD;
 use hdrhistogram::Histogram;
 
 use crate::histograms;
@@ -68,6 +69,13 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     let mut is_ours = false;
     for (number, line) in lines(file)? {
         is_ours |= line.starts_with("#[Logged with becalm");
+        if let Some(why) = line.strip_prefix(LOG_OF_INVALID_LOAD) {
+            let why = why.trim_end_matches(']');
+            return Err(ImportError::nothing(
+                file,
+                &format!("it is the log of an invalid load: {why}"),
+            ));
+        }
         let Some((tag, largest, text)) = interval(&line) else { continue };
         let wrong = || ImportError::at_line(file, number, "a histogram in the encoding V2", text);
         let one = histograms::decoded(text).ok_or_else(wrong)?;
@@ -83,7 +91,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
         return Err(ImportError::at_line(file, 1, "a line with a histogram", ""));
     }
     imported.known(if is_ours {
-        ImportFact::LatencyFromDue
+        ImportFact::LatencyByTag
     } else {
         ImportFact::LatencyStartUnknown
     });
@@ -133,6 +141,14 @@ mod tests {
         ] {
             assert_eq!(interval(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn the_log_of_an_invalid_load_is_refused_with_the_reason() {
+        let text =
+            "#[Logged with becalm load]\n#[becalm: invalid: it was late]\n0.1,1.0,2.5,HISTFAAA\n";
+        let error = read(&File::of_text("a.hlog", text)).unwrap_err().to_string();
+        assert!(error.ends_with("it is the log of an invalid load: it was late"), "{error}");
     }
 
     #[test]

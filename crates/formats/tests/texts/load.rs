@@ -44,7 +44,7 @@ fn damaged_files_are_read_or_refused() {
 const OHA: &str = r#"{"summary": {"successRate": 0.99, "total": 2.0, "slowest": 0.2, "fastest": 0.0001, "average": 0.001,
 "requestsPerSec": 500.5, "totalData": 2000, "sizePerRequest": 2, "sizePerSec": 1000.0},
 "responseTimeHistogram": {"0.0001": 1}, "latencyPercentiles": {"p10": 0.0002, "p50": 0.0005, "p99": 0.01, "p99.9": 0.1},
-"rps": {"mean": 500.0}, "details": {}, "statusCodeDistribution": {"200": 980, "503": 11}, "errorDistribution": {"refused": 9}}"#;
+"rps": {"mean": 500.0}, "details": {}, "statusCodeDistribution": {"200": 980, "503": 11}, "errorDistribution": {"refused": 9, "aborted due to deadline": 50}}"#;
 
 const FORTIO: &str = r#"{"RunType": "HTTP", "Labels": "", "StartTime": "2026-11-20T10:00:00Z", "RequestedQPS": "500",
 "RequestedDuration": "2s", "ActualQPS": 499.5, "ActualDuration": 2001000000, "NumThreads": 4, "Version": "1.60.3",

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use super::Reasons;
 use crate::CpuSet;
 
+/// What begins a line of a log of histograms that says why its load is invalid; it ends with `]`.
+pub const LOG_OF_INVALID_LOAD: &str = "#[becalm: invalid: ";
+
 /// Whether the figures are those of the server, or also those of the generator.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Fidelity {

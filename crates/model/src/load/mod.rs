@@ -18,7 +18,9 @@ mod terms;
 
 pub use awake::KeepAwake;
 pub use failure::{Failed, FailureKind};
-pub use fidelity::{Distrust, Fidelity, Gaps, GeneratorPlace, Separation, ThreadUse, Trust};
+pub use fidelity::{
+    Distrust, Fidelity, Gaps, GeneratorPlace, LOG_OF_INVALID_LOAD, Separation, ThreadUse, Trust,
+};
 pub use find::{
     FindAnswer, FindGenerator, FindLimit, FindWindow, LoadFindDocument, MissedShare, QuantileRange,
 };

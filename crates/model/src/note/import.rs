@@ -182,6 +182,8 @@ pub enum ImportFact {
     LatencyFromDue,
     /// Latencies count from when a request was sent, and values that nobody measured are added.
     LatencyFilledIn,
+    /// Latencies of becalm's own log count from different times.
+    LatencyByTag,
     /// The file does not say from when latencies count.
     LatencyStartUnknown,
 }

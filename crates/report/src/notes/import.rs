@@ -120,6 +120,10 @@ fn known(what: ImportFact) -> &'static str {
              slow, is not in them"
         }
         F::LatencyFromDue => "latencies count from when each request was due",
+        F::LatencyByTag => {
+            "`response` counts from when each request was due, `service` from when it was sent, and `lag` lies between; \
+             requests without the expected answer are not in them"
+        }
         F::LatencyFilledIn => {
             "latencies count from when each request was sent, and the tool adds values that it did not measure for \
              those above its expected interval"

@@ -256,7 +256,10 @@ impl Args {
         }
         if let Some(path) = &self.export_hdr {
             let mut log = Vec::new();
-            write_log(&mut log, started, &loaded.seconds).map_err(CommandError::measure)?;
+            let reasons = document.fidelity.reasons.iter().map(|one| distrust(one.get()));
+            let reasons: Vec<String> = reasons.collect();
+            write_log(&mut log, started, &loaded.seconds, &reasons)
+                .map_err(CommandError::measure)?;
             files::write_bytes_atomically(path, &log)?;
         }
         if let Some(path) = &self.export_csv {
@@ -314,7 +317,7 @@ mod tests {
         let demo = command.get_arguments().find(|one| one.get_id() == "demo").unwrap();
         let refused = command.get_arg_conflicts_with(demo);
         // The others need another one, or say where the demonstration runs.
-        let taken = ["demo", "duration", "max_time", "on"];
+        let taken = ["demo", "duration", "max_time", "on", "send"];
         let ids = command.get_arguments().map(|one| one.get_id().as_str());
         for id in ids.filter(|id| !taken.contains(id)) {
             assert!(refused.iter().any(|one| one.get_id() == id), "--demo ignores {id}");
