@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use becalm_formats::File;
-use becalm_model::wire;
+use becalm_model::wire::{self, SavedLoad};
 use becalm_model::{Record, Run, SessionNote};
 use becalm_session::files::write_with;
 use becalm_session::{FileError, conclude_log, own_record};
@@ -52,26 +52,51 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
 }
 
 fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError> {
+    match own_text(path, files)? {
+        Some(text) => own_record(text).map_err(|error| refused(path, &error)),
+        None => foreign::record(path, files, None).map(|record| (record, false)),
+    }
+}
+
+/// Returns the text of a document of becalm; `None` if these files are something else.
+fn own_text<'a>(path: &Path, files: &'a [File]) -> Result<Option<&'a str>, CommandError> {
     let own = match files {
         [one] if !path.is_dir() => Some(one.bytes()).filter(|bytes| is_own(bytes)),
         _ => None,
     };
-    let Some(own) = own else {
-        return foreign::record(path, files, None).map(|record| (record, false));
-    };
-    let at = path.display();
-    let refused = |error: &dyn std::error::Error| {
-        CommandError::measure(format!("cannot read {at}: {error}"))
-            .hint("expected a file that `becalm run`, `becalm compare` or `becalm load` saved with --export-json")
-    };
-    let text = match str::from_utf8(own) {
-        Ok(text) => text,
+    let Some(own) = own else { return Ok(None) };
+    match str::from_utf8(own) {
+        Ok(text) => Ok(Some(text)),
         // A log may end in the middle of a letter, as in the middle of a line.
         Err(error) if error.error_len().is_none() => str::from_utf8(&own[..error.valid_up_to()])
-            .map_err(|_| FileError::NotText { path: path.to_owned() })?,
-        Err(_) => return Err(FileError::NotText { path: path.to_owned() }.into()),
-    };
-    own_record(text).map_err(|error| refused(&error))
+            .map(Some)
+            .map_err(|_| FileError::NotText { path: path.to_owned() }.into()),
+        Err(_) => Err(FileError::NotText { path: path.to_owned() }.into()),
+    }
+}
+
+fn refused(path: &Path, error: &dyn std::error::Error) -> CommandError {
+    CommandError::measure(format!("cannot read {}: {error}", path.display()))
+        .hint("expected a file that `becalm run`, `becalm compare` or `becalm load` saved with --export-json")
+}
+
+/// What a file can show.
+pub(crate) enum Shown {
+    /// A record.
+    Record(Box<Record>),
+    /// What `becalm load` saved, which has more to show than a record of it.
+    Load(SavedLoad),
+}
+
+/// Reads what a file can show.
+pub(crate) fn read_shown(path: &Path) -> Result<Shown, CommandError> {
+    let files = foreign::files(path)?;
+    if let Some(text) = own_text(path, &files)?
+        && let Some(load) = wire::read_load(text).map_err(|error| refused(path, &error))?
+    {
+        return Ok(Shown::Load(load));
+    }
+    record_of(path, &files).map(|record| Shown::Record(Box::new(record)))
 }
 
 /// Says whether this is a document of becalm: it names its schema, wherever another program may
@@ -212,19 +237,19 @@ pub(crate) fn read_all(paths: &[PathBuf]) -> Result<Vec<Record>, CommandError> {
     paths.iter().map(|path| read_record(path)).collect()
 }
 
-/// Prints a text for each record of these files, under the name of its file where there are several.
-pub(crate) fn for_each_read(
+/// Prints a text for what was read of each of these files, under the name of its file where there are several.
+pub(crate) fn for_each_read<T>(
     paths: &[PathBuf],
-    records: &[Record],
+    all: &[T],
     ui: &Ui,
-    text: impl Fn(&Record) -> Result<String, CommandError>,
+    text: impl Fn(&T) -> Result<String, CommandError>,
 ) -> Result<Exit, CommandError> {
-    for (index, (path, record)) in paths.iter().zip(records).enumerate() {
+    for (index, (path, read)) in paths.iter().zip(all).enumerate() {
         if paths.len() > 1 {
             let gap = if index > 0 { "\n" } else { "" };
             ui.print(&format!("{gap}{}:\n", path.display()))?;
         }
-        ui.print(&text(record)?)?;
+        ui.print(&text(read)?)?;
     }
     Ok(Exit::Done)
 }

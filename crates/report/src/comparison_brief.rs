@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use becalm_model::{DisturbedRun, Limit, Note, Record};
+use becalm_model::{DisturbedRun, Limit, Note, Record, SessionNote};
 
 use crate::comparison::{headline, legend, strip_plot};
 use crate::comparison_table;
@@ -75,8 +75,15 @@ fn remarks(page: &mut Page, record: &Record, labels: &Labels, disturbed: &[Distu
     }
 }
 
-/// Writes what could not be observed, and what puts the results in doubt.
+fn is_of_requests(note: &Note) -> bool {
+    matches!(note, Note::Session(SessionNote::RequestsFailed { .. }))
+}
+
+/// Writes which requests failed, what could not be observed, and what puts the results in doubt.
 pub(crate) fn limits(page: &mut Page, record: &Record, labels: &Labels) {
+    for note in record.notes.iter().filter(|note| is_of_requests(note)) {
+        page.say_as(Role::Warning, &sentence::of_fragment(&notes::sentence(note)));
+    }
     let unseen = unseen(&record.conditions.limits);
     if !unseen.is_empty() {
         page.say(&format!("Not seen here: {}.", unseen.join(", ")));

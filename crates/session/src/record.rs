@@ -76,7 +76,7 @@ pub(crate) fn end_of_last_run(record: &Record) -> Duration {
 pub(crate) fn conclude(record: &mut Record, plan: &Plan) {
     settle_note(record);
     conclude::busy_note(record);
-    conclude::loads_note(record);
+    conclude::loads_notes(record);
     conclude::crowded_notes(record);
     if record.kind == RecordKind::Comparison {
         let one_sided = conclude::one_sided(record);

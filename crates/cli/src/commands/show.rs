@@ -2,13 +2,14 @@
 
 use std::path::PathBuf;
 
-use becalm_report::{metadata_text, show_text};
+use becalm_model::wire::SavedLoad;
+use becalm_report::{load_find_text, load_text, metadata_text, show_text};
 use becalm_session::{disturbed_runs, last_session};
 
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::measuring::traced_text;
-use crate::records;
+use crate::records::{self, Shown, read_shown};
 use crate::ui::Ui;
 
 /// Show a saved result, or the last one
@@ -39,11 +40,19 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     if args.json {
         return records::documents(&files, ui, records::json);
     }
-    records::for_each_record(&files, ui, |record| {
-        Ok(if args.metadata {
-            metadata_text(record, ui.style())
-        } else {
-            show_text(record, &disturbed_runs(record), ui.style()) + &traced_text(record, ui)
+    if args.metadata {
+        return records::for_each_record(&files, ui, |one| Ok(metadata_text(one, ui.style())));
+    }
+    records::read_stdin_once(&files)?;
+    let all: Vec<Shown> = files.iter().map(|path| read_shown(path)).collect::<Result<_, _>>()?;
+    let style = ui.style();
+    records::for_each_read(&files, &all, ui, |one| {
+        Ok(match one {
+            Shown::Record(record) => {
+                show_text(record, &disturbed_runs(record), style) + &traced_text(record, ui)
+            }
+            Shown::Load(SavedLoad::Run(document)) => load_text(document, style),
+            Shown::Load(SavedLoad::Find(document)) => load_find_text(document, style),
         })
     })
 }

@@ -331,6 +331,9 @@ fn server_hint(error: &RunError) -> Option<&'static str> {
         ServerError::Taken { .. } => {
             Some("stop what is there, or write {port} into --url and the command, for a free port")
         }
+        source if source.is_of_silence() => {
+            Some("the server answers hardly anything at this rate: ask for a lower one")
+        }
         ServerError::NotBelieved { reason, .. } => Some(match reason {
             Distrust::LateGenerator { .. } | Distrust::BusyPacer { .. } => {
                 "stop other programs, or ask for a lower rate"

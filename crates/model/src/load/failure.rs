@@ -100,7 +100,7 @@ impl Failed {
         let mut kinds: Vec<Self> = Vec::new();
         for one in all {
             match kinds.iter_mut().find(|known| known.is_like(one)) {
-                Some(known) => known.count += one.count,
+                Some(known) => known.count = known.count.saturating_add(one.count),
                 None => kinds.push(one.clone()),
             }
         }

@@ -5,16 +5,18 @@ use serde::{Deserialize, Serialize};
 
 use super::Reasons;
 use crate::CpuSet;
+use crate::wire::read_worded;
 
 /// What begins a line of a log of histograms that says why its load is invalid; it ends with `]`.
 pub const LOG_OF_INVALID_LOAD: &str = "#[becalm: invalid: ";
 
 /// Whether the figures are those of the server, or also those of the generator.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fidelity {
     /// The verdict.
     pub verdict: Trust,
     /// Why it is `invalid`; empty if it is not.
+    #[serde(deserialize_with = "read_worded")]
     pub reasons: Reasons,
     /// Above this 99th percentile of the lag the load is invalid.
     pub lag_limit: f64,

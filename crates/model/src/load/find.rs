@@ -8,9 +8,10 @@ use super::{
     Trust,
 };
 use crate::machine::MachineFacts;
+use crate::wire::read_worded;
 
 /// A search for the highest rate that keeps an objective, as `becalm load --find --json` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadFindDocument {
     /// `becalm/load-find/1`.
     pub schema: String,
@@ -107,7 +108,7 @@ pub enum FindLimit {
 }
 
 /// How far the generator could be trusted, in requests in a second.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindGenerator {
     /// On which CPUs its threads were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -119,11 +120,12 @@ pub struct FindGenerator {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_from: Option<f64>,
     /// Why the windows there were not.
+    #[serde(deserialize_with = "read_worded")]
     pub reasons: Reasons,
 }
 
 /// A stretch of time at a constant rate.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindWindow {
     /// Requests in a second.
     pub rate: f64,
@@ -155,6 +157,7 @@ pub struct FindWindow {
     /// permitted misses. A window in which it did not counts neither for the server nor against it.
     pub verdict: Trust,
     /// Why it did not.
+    #[serde(deserialize_with = "read_worded")]
     pub reasons: Reasons,
 }
 

@@ -44,7 +44,7 @@ use crate::machine::MachineFacts;
 use crate::wire::Worded;
 
 /// One load on one server, as `becalm load --json` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadRunDocument {
     /// `becalm/load/1`.
     pub schema: String,

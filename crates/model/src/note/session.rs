@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::load::Distrust;
+use crate::load::{Distrust, Failed};
 
 /// What the reader has to know about the subjects and the course of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +94,15 @@ pub enum SessionNote {
         runs: usize,
         /// The most frequent reason.
         reason: Distrust,
+    },
+    /// Requests to a server failed, in all of its runs.
+    RequestsFailed {
+        /// Name of the subject.
+        subject: String,
+        /// Requests that were due.
+        scheduled: u64,
+        /// What failed, the most frequent first.
+        errors: Vec<Failed>,
     },
     /// A benchmark that some subjects have and others do not.
     OneSided {

@@ -26,6 +26,7 @@ pub(crate) mod ratio;
 mod read;
 mod read_error;
 mod reproduce;
+mod saved_load;
 mod schema;
 mod services;
 mod stats;
@@ -87,6 +88,7 @@ pub use reproduce::{
     ArticleDocument, ContradictionDocument, ExperimentDocument, FigureDocument, LoadDocument,
     ReproduceDocument, ReproducedRow,
 };
+pub use saved_load::{SavedLoad, read_load};
 pub use schema::{
     ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CANARIES_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA,
     CI_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, FLEET_SCHEMA,
@@ -131,6 +133,7 @@ pub use web_overviews::{
     WebProjectDocument, WebProjectStanding, WebProjectsDocument, WebSideDocument,
     WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument, WebTurnDocument,
 };
+pub(crate) use worded::read_worded;
 pub use worded::{Worded, Words, worded};
 pub use workload::{WorkloadDocument, WorkloadReadError, WorkloadTaskDocument, read_workload};
 pub use write::{Runs, document, log_header, log_metric, log_run, unworded};

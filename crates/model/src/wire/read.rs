@@ -17,8 +17,8 @@ use crate::{
 use std::collections::HashMap;
 
 #[derive(serde::Deserialize)]
-struct OnlySchema {
-    schema: String,
+pub(super) struct OnlySchema {
+    pub(super) schema: String,
 }
 
 /// Reads what `becalm run`, `becalm compare` or `becalm import` wrote, and what `becalm load` did as a record of one run.

@@ -79,6 +79,24 @@ pub fn worded<T: Clone>(values: &[T], sentence: fn(&T) -> String) -> Vec<Worded<
     values.iter().map(|value| Worded::of(value, sentence)).collect()
 }
 
+/// Reads values that always had their fields beside the sentence.
+///
+/// # Errors
+///
+/// A value of a kind that this version does not know.
+pub(crate) fn read_worded<'de, T, D>(deserializer: D) -> Result<Vec<Worded<T>>, D::Error>
+where
+    T: DeserializeOwned,
+    D: Deserializer<'de>,
+{
+    let all: Vec<Value> = Vec::deserialize(deserializer)?;
+    let read = |value: Value| {
+        let text = value["text"].as_str().unwrap_or_default().to_owned();
+        Ok(Worded { value: serde_json::from_value(value).map_err(D::Error::custom)?, text })
+    };
+    all.into_iter().map(read).collect()
+}
+
 impl<T: JsonSchema> JsonSchema for Worded<T> {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         format!("Worded{}", T::schema_name()).into()

@@ -204,4 +204,4 @@ fn generator(document: &LoadFindDocument) -> Vec<String> {
 
 #[cfg(test)]
 #[path = "find_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -40,7 +40,7 @@ fn window(rate: f64, p99: f64, share: f64) -> FindWindow {
 }
 
 /// A server of 1 ms that meets 10 ms up to 773 requests in a second; one window was disturbed.
-fn found() -> LoadFindDocument {
+pub(in super::super) fn found() -> LoadFindDocument {
     let late = Distrust::LateGenerator { lag_p99: 0.03, limit: 0.001, waited: Some(0.2) };
     let disturbed = FindWindow {
         verdict: Trust::Invalid,

@@ -370,4 +370,6 @@ fn capitalised(text: &str) -> String {
 }
 
 #[cfg(test)]
+mod odd;
+#[cfg(test)]
 mod tests;

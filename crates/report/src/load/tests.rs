@@ -109,7 +109,7 @@ pub(super) fn stalled() -> LoadRunDocument {
 }
 
 /// Ten connections to a server that takes 10 ms, and a third of its answers wrong.
-fn starved() -> LoadRunDocument {
+pub(super) fn starved() -> LoadRunDocument {
     let reasons = [
         Distrust::PoolTooSmall {
             starved: 19_500,

@@ -60,10 +60,11 @@ pub(crate) fn explains(note: &Note) -> bool {
                 | ComparisonNote::PaceAllowedFor { .. }
                 | ComparisonNote::PaceUnknown { .. }
         ),
-        // The line about the runs says that the machine was busy.
+        // Lines of their own say that the machine was busy, and which requests failed.
         Note::Session(note) => matches!(
             note,
             SessionNote::BusyMachine { .. }
+                | SessionNote::RequestsFailed { .. }
                 | SessionNote::Revision { .. }
                 | SessionNote::WorkingTreeUnchanged
                 | SessionNote::Settled { .. }

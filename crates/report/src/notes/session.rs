@@ -1,6 +1,6 @@
 //! The sentences about the subjects and the course of a session.
 
-use becalm_model::load::Distrust;
+use becalm_model::load::{Distrust, Failed};
 use becalm_model::{ConditionName, Difference, SessionNote, counted, is_are};
 
 use crate::quantity::percent;
@@ -58,6 +58,7 @@ pub(super) fn sentence(note: &SessionNote) -> String {
              are of another program"
         ),
         N::FewBeyondQuantile { metric: m, beyond, needed, seconds } => few_beyond(m, *beyond, *needed, *seconds),
+        N::RequestsFailed { subject, scheduled, errors } => requests_failed(subject, *scheduled, errors),
         N::LoadsRepeated { loads, runs, reason } => repeated(*loads, *runs, reason),
         N::OneSided { benchmark, with, without } => {
             let (with, without) = (quoted(with), quoted(without));
@@ -120,6 +121,21 @@ fn few_beyond(metric: &str, beyond: u64, needed: u64, seconds: f64) -> String {
          for {} s, raise its rate, or decide on a lower quantile with --metric",
         counted(becalm_model::place(beyond as f64), "request"),
         seconds.ceil(),
+    )
+}
+
+/// Says how requests failed, in as many ways as a reader wants to know.
+fn requests_failed(subject: &str, scheduled: u64, errors: &[Failed]) -> String {
+    const SHOWN: usize = 3;
+    let failed: u64 = errors.iter().map(|one| one.count).sum();
+    let mut ways: Vec<String> =
+        errors.iter().take(SHOWN).map(|one| format!("{} ({})", one.what(), one.count)).collect();
+    if errors.len() > SHOWN {
+        ways.push("other failures".to_owned());
+    }
+    format!(
+        "{failed} of {scheduled} requests to `{subject}` had no expected answer: {}",
+        ways.join(", ")
     )
 }
 

@@ -1,14 +1,31 @@
-//! Loads of servers that were invalid, and repeated.
+//! Loads of servers: what failed, and which were invalid and repeated.
 
 use std::collections::BTreeMap;
 
-use becalm_model::load::Distrust;
+use becalm_model::load::{Distrust, Failed};
 use becalm_model::{Note, Record, SessionNote};
 
-/// Notes in the record how many loads were repeated, if any were.
-pub fn loads_note(record: &mut Record) {
-    record.notes.retain(|note| !matches!(note, Note::Session(SessionNote::LoadsRepeated { .. })));
-    record.notes.extend(repeated(record).map(Note::from));
+/// Notes in the record how many loads were repeated, if any were, and which requests failed.
+pub fn loads_notes(record: &mut Record) {
+    record.notes.retain(|note| {
+        !matches!(
+            note,
+            Note::Session(SessionNote::LoadsRepeated { .. } | SessionNote::RequestsFailed { .. })
+        )
+    });
+    let failed: Vec<SessionNote> =
+        (0..record.subjects.len()).filter_map(|subject| failed(record, subject)).collect();
+    record.notes.extend(repeated(record).into_iter().chain(failed).map(Note::from));
+}
+
+fn failed(record: &Record, subject: usize) -> Option<SessionNote> {
+    let loads = || record.measured(subject).filter_map(|run| run.load.as_ref());
+    let errors = Failed::together(loads().flat_map(|load| &load.errors));
+    (!errors.is_empty()).then(|| SessionNote::RequestsFailed {
+        subject: record.subjects[subject].name.clone(),
+        scheduled: loads().fold(0, |sum, load| sum.saturating_add(load.counts.scheduled)),
+        errors,
+    })
 }
 
 fn repeated(record: &Record) -> Option<SessionNote> {
@@ -28,7 +45,7 @@ fn repeated(record: &Record) -> Option<SessionNote> {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::load::{Latency, LoadCounts, RunLoad};
+    use becalm_model::load::{FailureKind, Latency, LoadCounts, RunLoad};
 
     use super::super::tests::record;
     use super::*;
@@ -58,12 +75,29 @@ mod tests {
                 repeated,
             }));
         });
-        loads_note(&mut record);
-        loads_note(&mut record);
+        loads_notes(&mut record);
+        loads_notes(&mut record);
         let note = SessionNote::LoadsRepeated { loads: 3, runs: 6, reason: unsent };
         assert_eq!(record.notes, [Note::from(note)]);
+        for run in &mut record.runs {
+            let load = run.load.as_mut().unwrap();
+            load.repeated.clear();
+            if run.subject == 1 {
+                let status = Some(503);
+                let kind = FailureKind::Status;
+                load.errors = vec![Failed { kind, status, count: 2, example: None }];
+                load.counts.scheduled = 10;
+            }
+        }
+        loads_notes(&mut record);
+        let [Note::Session(SessionNote::RequestsFailed { scheduled: 30, errors, .. })] =
+            &record.notes[..]
+        else {
+            panic!("{:?}", record.notes)
+        };
+        assert_eq!(errors[0].count, 6);
         record.runs.iter_mut().for_each(|run| run.load = None);
-        loads_note(&mut record);
+        loads_notes(&mut record);
         assert_eq!(record.notes, []);
     }
 }

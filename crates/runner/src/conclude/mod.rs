@@ -21,7 +21,7 @@ pub use crowded::crowded_notes;
 pub use family::comparisons;
 pub(crate) use family::have_nothing_in_common;
 pub use in_turns::compare_in_turns;
-pub use loads::loads_note;
+pub use loads::loads_notes;
 pub use pairs::{PairedRound, observations, paired_rounds};
 pub use primary::{Choice, one_sided, primary_metrics};
 pub use separate::{Pairing, compare_all_separate, compare_separate};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
-use becalm_model::load::{Distrust, KeepAwake, RunLoad};
+use becalm_model::load::{Distrust, Failed, KeepAwake, RunLoad};
 use becalm_model::{Metric, Outcome};
 
 use super::values::Values;
@@ -171,8 +171,9 @@ pub enum ServerError {
     NotLoaded(String),
     /// The generator was not to be believed, again and again.
     #[error(
-        "cannot be judged, because the load was invalid in {invalid} of {all} runs: {}",
-        reason.in_words()
+        "cannot be judged, because the load was invalid in {invalid} of {all} runs: {}{}",
+        reason.in_words(),
+        most_failed(failed, *scheduled)
     )]
     NotBelieved {
         /// Runs whose load was invalid.
@@ -181,10 +182,33 @@ pub enum ServerError {
         all: u32,
         /// Why the last one was.
         reason: Distrust,
+        /// Requests of the last one.
+        scheduled: u64,
+        /// What failed of them, the most frequent first.
+        failed: Vec<Failed>,
     },
 }
 
+/// Says how most requests failed, if most of them did: then the server is why the generator could not keep up.
+fn most_failed(failed: &[Failed], scheduled: u64) -> String {
+    match failed.first() {
+        Some(one) if is_most(failed, scheduled) => {
+            format!("; of its {scheduled} requests, {} failed: {}", one.count, one.in_words())
+        }
+        _ => String::new(),
+    }
+}
+
+fn is_most(failed: &[Failed], scheduled: u64) -> bool {
+    failed.first().is_some_and(|one| 2 * one.count > scheduled)
+}
+
 impl ServerError {
+    /// Says whether the generator could not keep up because the server answered hardly anything.
+    pub fn is_of_silence(&self) -> bool {
+        matches!(self, Self::NotBelieved { failed, scheduled, .. } if is_most(failed, *scheduled))
+    }
+
     /// Says whether the server is to blame.
     pub fn is_of_server(&self) -> bool {
         match self {

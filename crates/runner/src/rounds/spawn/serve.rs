@@ -114,6 +114,7 @@ impl Spawn<'_> {
                 return Ok(measured);
             };
             servers.not_believed.add(load);
+            let (scheduled, failed) = (load.counts.scheduled, load.errors.clone());
             in_a_row.add(load);
             let Servers { believed, not_believed, .. } = servers;
             let is_enough = in_a_row.are_enough() || not_believed.beyond(*believed).are_enough();
@@ -121,7 +122,7 @@ impl Spawn<'_> {
             repeated.push(distrust);
             self.forget_latest();
             if is_enough {
-                let source = ServerError::NotBelieved { invalid, all, reason };
+                let source = ServerError::NotBelieved { invalid, all, reason, scheduled, failed };
                 return Err(self.server_error(request.subject, source));
             }
         }
