@@ -14,8 +14,11 @@ const MOST: usize = 256;
 /// By what the rate has to grow for more connections to be worth a try.
 const GROWS: f64 = 1.05;
 
-/// For how long each number of connections is tried, in seconds.
+/// For how long each number of connections is tried, in seconds: as long as this, and until there are some answers, but not
+/// longer than that.
 const TRIED: f64 = 1.0;
+const SOME: u64 = 5;
+const LONGEST: f64 = 10.0;
 
 /// Requests that wait to be sent in such a try: more than any server answers in that time.
 const REQUESTS: usize = 300_000;
@@ -64,6 +67,12 @@ impl Ramp {
     }
 }
 
+/// Says whether a try of so many seconds with so many answers is long enough. Few answers are enough of a server that takes
+/// seconds for each.
+fn shows_rate(elapsed: f64, answered: u64) -> bool {
+    elapsed >= LONGEST || elapsed >= TRIED && answered >= SOME
+}
+
 /// Measures what a server can do; `None` if it answered nothing or a signal came. `plan` has everything but the
 /// schedule; of its connections no more are opened.
 pub fn capacity(plan: &Plan, interrupt: &Interrupt) -> Result<Option<Capacity>, LoadError> {
@@ -87,7 +96,8 @@ pub fn capacity(plan: &Plan, interrupt: &Interrupt) -> Result<Option<Capacity>, 
             if !is_over && live.elapsed > Duration::ZERO {
                 rate = answered as f64 / elapsed;
             }
-            is_over = is_over || elapsed >= TRIED || live.total.counts.scheduled >= REQUESTS as u64;
+            let are_used_up = live.total.counts.scheduled >= REQUESTS as u64;
+            is_over = is_over || are_used_up || shows_rate(elapsed, answered);
             if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         if interrupt.signal().is_some() {
@@ -130,6 +140,12 @@ mod tests {
         let (tried, best) = climb(|connections| 100.0 / connections as f64);
         assert_eq!((tried, best.unwrap().connections), (vec![1, 2], 1));
         assert_eq!(climb(|_| 0.0).1, None);
+    }
+
+    #[test]
+    fn a_slow_server_has_time_for_some_answers() {
+        assert!(!shows_rate(0.9, 1000) && shows_rate(1.0, 1000));
+        assert!(!shows_rate(5.0, 2) && shows_rate(7.0, 5) && shows_rate(10.0, 0));
     }
 
     #[test]

@@ -162,7 +162,7 @@ pub(super) fn read_becalm(text: &str) -> Said {
         all.iter().find(|one| one["q"] == q)?["value"].as_f64()
     };
     let number = |value: &Value| value.as_f64().unwrap_or(0.0);
-    let rate = number(&document["counts"]["answered"]) / number(&document["elapsed"]).max(1e-9);
+    let rate = number(&document["counts"]["answered"]) / number(&document["answering"]).max(1e-9);
     let lag = quantile("lag", 0.99).unwrap_or(0.0) * 1e3;
     let reasons = document["fidelity"]["reasons"].as_array().cloned().unwrap_or_default();
     let kinds: Vec<&str> = reasons.iter().filter_map(|reason| reason["kind"].as_str()).collect();

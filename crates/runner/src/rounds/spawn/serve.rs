@@ -1,7 +1,7 @@
 //! One run of a subject that is a server: started, ready, loaded, stopped.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream};
 use std::time::Duration;
 
 use becalm_machine::{GroupUse, group_use};
@@ -266,7 +266,7 @@ impl Spawn<'_> {
                 }
                 Ready::Listens(text) => {
                     let place = filled(text);
-                    if is_listening(&place) {
+                    if place.parse().is_ok_and(is_listening) {
                         return Ok(Server { running, url });
                     }
                     format!("nothing listens at port {place}")
@@ -411,15 +411,27 @@ fn of_window(
     }
 }
 
+/// The addresses of the loopback: a server may listen at either.
+const LOOPBACK: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+
 /// Finds a port of the loopback at which nobody listens.
 fn free_port() -> Result<String, String> {
-    let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|one| one.local_addr());
-    found.map(|address| address.port().to_string()).map_err(|error| error.to_string())
+    /// A port that is free at one address and not at the other is rare.
+    const TRIES: usize = 20;
+    for _ in 0..TRIES {
+        let found = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|one| one.local_addr());
+        let port = found.map_err(|error| error.to_string())?.port();
+        if !is_listening(port) {
+            return Ok(port.to_string());
+        }
+    }
+    Err("the ports that the system chooses are in use at the other address of the loopback"
+        .to_owned())
 }
 
-fn is_listening(port: &str) -> bool {
+fn is_listening(port: u16) -> bool {
     const AT_ONCE: Duration = Duration::from_millis(500);
-    port.parse().is_ok_and(|port| {
-        TcpStream::connect_timeout(&(Ipv4Addr::LOCALHOST, port).into(), AT_ONCE).is_ok()
-    })
+    LOOPBACK
+        .into_iter()
+        .any(|address| TcpStream::connect_timeout(&(address, port).into(), AT_ONCE).is_ok())
 }
