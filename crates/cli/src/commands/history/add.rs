@@ -110,31 +110,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         points: 0,
         done: Done::default(),
     };
-    for (name, results) in wanted {
-        match results {
-            Results::Read(all) => {
-                let records = args.records.unwrap_or(Records::Kept);
-                all.iter().try_for_each(|one| adding.take(&name, one, records))?;
-            }
-            Results::Folder(folder) => {
-                let is_large = folder.bytes > LARGE;
-                let usual = if is_large { Records::Dropped } else { Records::Kept };
-                let records = args.records.unwrap_or(usual);
-                if is_large && args.records.is_none() {
-                    ui.say(format!(
-                        "{name} has more than {} MiB, so the history keeps its values and not its \
-                         records; --records keep keeps both",
-                        LARGE >> 20
-                    ));
-                }
-                let is_kept = adding.needed(records) == Records::Kept;
-                let folder = if is_kept { folder } else { folder.values_alone() };
-                for one in folder {
-                    adding.take(&name, &one?, records)?;
-                }
-            }
-        }
-    }
+    let read = wanted.into_iter().try_for_each(|(name, results)| adding.take_all(&name, results));
+    // What was read before a file that cannot be read is added all the same.
     adding.flush()?;
     let Adding { into, done, .. } = adding;
     let Done { added, known, detached, needs_home } = done;
@@ -158,7 +135,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let document = HistoryDocument::of_entries(store.split()?, &entries);
         ui.print_json(&document)?;
     }
-    Ok(Exit::Done)
+    read.map(|()| Exit::Done)
 }
 
 /// From how many bytes on a folder is large.
@@ -275,6 +252,32 @@ impl Adding<'_> {
         }
     }
 
+    /// Takes the results of a file or folder, up to one that cannot be read.
+    fn take_all(&mut self, name: &str, results: Results) -> Result<(), CommandError> {
+        let asked = self.args.records;
+        match results {
+            Results::Read(all) => {
+                let records = asked.unwrap_or(Records::Kept);
+                all.iter().try_for_each(|one| self.take(name, one, records))
+            }
+            Results::Folder(folder) => {
+                let is_large = folder.bytes > LARGE;
+                let usual = if is_large { Records::Dropped } else { Records::Kept };
+                let records = asked.unwrap_or(usual);
+                if is_large && asked.is_none() {
+                    self.ui.say(format!(
+                        "{name} has more than {} MiB, so the history keeps its values and not its \
+                         records; --records keep keeps both",
+                        LARGE >> 20
+                    ));
+                }
+                let is_kept = self.needed(records) == Records::Kept;
+                let mut folder = if is_kept { folder } else { folder.values_alone() };
+                folder.try_for_each(|one| self.take(name, &one?, records))
+            }
+        }
+    }
+
     fn take(&mut self, name: &str, one: &AtCommit, records: Records) -> Result<(), CommandError> {
         let needed = self.needed(records);
         let entry = self.home.entry_with(one, self.terms, &self.settings.branch, needed);
@@ -323,6 +326,9 @@ impl Adding<'_> {
 
     /// Puts what waits into the history, and says what became of it.
     fn flush(&mut self) -> Result<(), CommandError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
         let (names, entries): (Vec<String>, Vec<NewEntry>) = self.waiting.drain(..).unzip();
         self.points = 0;
         let Destination::Store(store) = &mut self.into else { return Ok(()) };

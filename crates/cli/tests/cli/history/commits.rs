@@ -7,7 +7,7 @@ use super::{list, times};
 use crate::support::{Measures as _, env, git, has_git};
 
 /// Writes a folder of ASV results: of each commit, when it was made by ASV's account, in milliseconds, and a time.
-fn write_asv(env: &TestEnv, commits: &[(&str, u64, f64)]) {
+pub(super) fn write_asv(env: &TestEnv, commits: &[(&str, u64, f64)]) {
     env.write("asv/benchmarks.json", r#"{"f.time_x": {"type": "time", "unit": "seconds"}}"#);
     env.write("asv/m/machine.json", r#"{"machine": "m", "cpu": "A CPU"}"#);
     for (commit, date, value) in commits {

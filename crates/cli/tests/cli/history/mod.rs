@@ -6,6 +6,7 @@ mod writers;
 use becalm_testkit::TestEnv;
 use serde_json::Value;
 
+use self::commits::write_asv;
 use crate::support::{Measures, env, git, has_git, json};
 
 /// A file of hyperfine with these times of one command.
@@ -325,6 +326,24 @@ fn a_folder_of_asv_is_read_file_by_file_and_its_records_can_be_dropped() {
     assert!(refused.contains("c7-e.json"), "{refused}");
     let refused = env.run(["history", "add", "results", "--commit", "x"]).exits_with(2).stderr;
     assert!(refused.contains("results of 6"), "{refused}");
+}
+
+#[test]
+fn what_was_read_before_a_file_that_cannot_be_read_is_in_the_history() {
+    let env = env();
+    write_asv(
+        &env,
+        &[("c0", 1_700_000_000_000, 1.0), ("c1", 1_700_000_001_000, 2.0), ("c3", 1, 3.0)],
+    );
+    env.write("asv/m/c2-env.json", "{\"commit_hash\": \"c2\", \"results\": [], \"params\": 1}");
+    let refused = env.run(["history", "add", "asv"]).exits_with(4);
+    assert!(refused.stderr.contains("c2-env.json"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("before this file are in the history"), "{}", refused.stderr);
+    assert_eq!(refused.stdout.lines().count(), 2, "{}", refused.stdout);
+    let listed = list(&env, &[]);
+    let commits: Vec<&Value> =
+        listed["entries"].as_array().unwrap().iter().map(|entry| &entry["commit"]).collect();
+    assert_eq!(commits, ["c0", "c1"]);
 }
 
 #[test]
