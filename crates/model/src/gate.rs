@@ -206,9 +206,16 @@ pub struct GateReport {
 }
 
 impl GateReport {
-    /// Returns the worst of the outcomes; where nothing was judged, nothing is beyond the rules.
+    /// Returns the worst of the outcomes. Where there is none, nothing is beyond the rules, or there was nothing to judge.
     pub fn outcome(&self) -> GateOutcome {
-        self.results.iter().map(|one| one.outcome).max().unwrap_or(GateOutcome::Pass)
+        let nothing_counts =
+            |note: &Note| matches!(note, Note::Gate(GateNote::NothingCounts { .. }));
+        let least = if self.notes.iter().any(nothing_counts) {
+            GateOutcome::Inconclusive
+        } else {
+            GateOutcome::Pass
+        };
+        self.results.iter().map(|one| one.outcome).fold(least, GateOutcome::max)
     }
 
     /// Says what to do next about the worst result; nothing if all is well.

@@ -19,6 +19,9 @@ pub fn gate_text(report: &GateReport, style: &Style, table_width: usize) -> Stri
     let of = count(report.results.len(), "result");
     let sentence = match outcome {
         GateOutcome::Fail => format!("The gate fails: {such} of {of} beyond the rules."),
+        GateOutcome::Inconclusive if report.results.is_empty() => {
+            "The gate is undecided: there was nothing to judge.".to_owned()
+        }
         GateOutcome::Inconclusive => {
             format!("The gate is undecided: {such} of {of} undecided, none beyond the rules.")
         }

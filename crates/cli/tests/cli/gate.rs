@@ -504,6 +504,43 @@ fn a_branch_without_results_is_an_error_and_no_yes() {
 }
 
 #[test]
+fn a_gate_that_judged_nothing_does_not_pass() {
+    let env = env();
+    // A session without runs has no value, whatever else the gate has to say and judges.
+    let line = ["--runs", "1", "--warmup", "0", "--export-json", "none.json", "--", "true"];
+    let _ = env.measure(&line).exits_with(0);
+    let mut record = json(&env.read("none.json"));
+    record["subjects"][0]["runs"] = Value::Array(Vec::new());
+    env.write("none.json", record.to_string());
+    env.write("runs.json", r#"{"results": [{"command": "a", "times": [1, 2, 3]}]}"#);
+    let refused = env.run(["gate", "none.json"]).exits_with(4).stderr;
+    assert!(refused.contains("none.json has no value that could be judged"), "{refused}");
+    let _ = env.run(["history", "add", "runs.json", "--branch", "other"]).exits_with(0);
+    let _ = env.run(["gate", "none.json"]).exits_with(4);
+    let _ = env.run(["gate", "runs.json", "none.json"]).exits_with(4);
+    if !has_git("a_gate_that_judged_nothing_does_not_pass") {
+        return;
+    }
+    // Without a file: all that there is was measured in a working tree with changes.
+    git(&env, &["init", "-q", "-b", "main"]);
+    env.write("code", "one");
+    git(&env, &["add", "code"]);
+    git(&env, &["commit", "-q", "-m", "one"]);
+    env.write("code", "two");
+    env.write("more.json", r#"{"results": [{"command": "a", "times": [4, 5, 6]}]}"#);
+    let _ = env.run(["history", "add", "more.json"]).exits_with(0);
+    let found = gate(&env, &[], 3);
+    let notes = found["notes"].as_array().unwrap();
+    let kinds: Vec<&Value> = notes.iter().map(|note| &note["kind"]).collect();
+    assert_eq!(kinds, ["off_branch", "nothing_counts"], "{found}");
+    let text = env.run(["gate"]).exits_with(3).stdout.replace('\n', " ");
+    assert!(text.contains("there was nothing to judge"), "{text}");
+    assert!(text.contains("`--changed-trees` counts them"), "{text}");
+    let _ = gate(&env, &["--allow-inconclusive"], 0);
+    let _ = gate(&env, &["--changed-trees"], 0);
+}
+
+#[test]
 fn a_change_that_was_dismissed_begins_no_level() {
     let env = env();
     add(&env, 0..66, |i| if i < 60 { 100.0 } else { 103.0 });

@@ -17,6 +17,11 @@ pub enum GateNote {
         /// Their branch.
         branch: String,
     },
+    /// The history has series of the branch, and none of their values counts.
+    NothingCounts {
+        /// The branch.
+        branch: String,
+    },
     /// Too little of the history counts, and it has values of the same benchmarks on another branch.
     OfOtherBranch {
         /// How many.

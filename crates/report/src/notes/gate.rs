@@ -12,6 +12,9 @@ pub(super) fn sentence(note: &GateNote) -> String {
         N::LookedAt { series, branch } => {
             format!("{series} series of the branch {branch} were examined.")
         }
+        N::NothingCounts { branch } => {
+            format!("No value of the branch {branch} counts, so nothing was judged.")
+        }
         N::OfOtherBranch { values, branch, judged } => format!(
             "Not counted: {} of these benchmarks on the branch {branch}, not {judged}; `--branch \
              {branch}` counts them.",

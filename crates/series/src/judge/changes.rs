@@ -52,8 +52,11 @@ pub fn judge_changes(
     for cut_off in without_value(store, branch, &all)? {
         doubt(&cut_off, rules, findings);
     }
-    let looked_at = GateNote::LookedAt { series: all.len(), branch: branch.clone() };
-    findings.notes.push(looked_at.into());
+    let (branch, series) = (branch.clone(), all.iter().filter(|one| !one.points.is_empty()).count());
+    findings.notes.push(match series {
+        0 => GateNote::NothingCounts { branch }.into(),
+        _ => GateNote::LookedAt { series, branch }.into(),
+    });
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use becalm_series::judge::{
     Findings, GateError, GateTerms, MeasuredSide, Rules, judge_by_history, judge_changes,
     judge_interleaved, put_worst_first,
 };
-use becalm_series::{Access, EntryTerms};
+use becalm_series::{Access, EntryTerms, cut_off, points};
 use becalm_session::suite::SuiteFile;
 use clap::builder::NonEmptyStringValueParser;
 
@@ -106,6 +106,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     };
     // Files of measurements that did not come to their end, and why.
     let mut broken_off = Vec::new();
+    let mut is_of_one_program = false;
     if args.records.is_empty() {
         let (mut store, access) = args.store.open_to_follow(&settings, ui)?;
         let keep = access == Access::Write;
@@ -121,6 +122,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                         // It is within every margin of itself.
                         if record.is_of_one_program() {
                             findings.notes.extend(record.notes);
+                            is_of_one_program = true;
                             continue;
                         }
                         let known = findings.results.len();
@@ -134,7 +136,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                 }
             };
             match &found[..] {
-                [one] => new.push(one.clone()),
+                [one] => {
+                    // One that was broken off is doubted below.
+                    if broken_off.is_empty() && !has_values(&one.record) {
+                        return Err(nothing(&path.display().to_string()));
+                    }
+                    new.push(one.clone());
+                }
                 many => {
                     return Err(CommandError::usage(format!(
                         "{} has results of {} commits, but only a record of one commit can be \
@@ -167,7 +175,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
             judge_by_history(&measured, store, &terms, &mut rules, &mut findings)?;
         }
         let is_whole = broken_off.is_empty();
-        if findings.results.is_empty() && (findings.notes.is_empty() || !is_whole) {
+        if findings.results.is_empty() && !(is_of_one_program && is_whole) {
             return Err(nothing("it"));
         }
     }
@@ -222,6 +230,11 @@ fn broken_off_by(record: &Record, file: &str) -> Vec<Note> {
         _ => None,
     });
     broken_off.chain(left_out).collect()
+}
+
+/// Says whether a record of one side has a value, or a benchmark without one because its runs were cut off.
+fn has_values(record: &Record) -> bool {
+    !points(record).is_empty() || !cut_off(record).is_empty()
 }
 
 fn nothing(place: &str) -> CommandError {
