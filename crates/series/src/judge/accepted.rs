@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use becalm_model::Direction;
 use becalm_model::history::{ChangeState, Decision, Review, StoredChange};
-use becalm_stats::changes::{Change, shift};
+use becalm_stats::changes::{Change, State, shift};
 
 use super::comparison::{Loss, Worse};
 use crate::follow::{Followed, rose};
@@ -82,6 +82,13 @@ impl Accepted {
     pub(super) fn apart(&self, followed: &Followed) -> Option<usize> {
         let index = |at: usize| followed.changes[at].0.index;
         self.open.map(index).or(self.pending.map(index))
+    }
+
+    /// Returns the state in which a series is unstable, and nothing else is known of it. A regression that was open before
+    /// stays open, whatever its level does since.
+    pub(super) fn unstable<'a>(&self, followed: &'a Followed) -> Option<&'a State> {
+        let is_later = |state: &&State| self.open.is_none_or(|open| open >= state.first);
+        followed.unstable().filter(is_later)
     }
 
     /// Returns the points of the accepted level.

@@ -52,7 +52,8 @@ pub fn judge_changes(
     for cut_off in without_value(store, branch, &all)? {
         doubt(&cut_off, rules, findings);
     }
-    let (branch, series) = (branch.clone(), all.iter().filter(|one| !one.points.is_empty()).count());
+    let (branch, series) =
+        (branch.clone(), all.iter().filter(|one| !one.points.is_empty()).count());
     findings.notes.push(match series {
         0 => GateNote::NothingCounts { branch }.into(),
         _ => GateNote::LookedAt { series, branch }.into(),
@@ -131,17 +132,23 @@ fn judge_one(
     // Without a margin any change that was found is one.
     let margin = rule.margin.unwrap_or(0.0);
     let mut pending_passes = false;
-    let unstable = followed.unstable().filter(|_| rule.changes != SuiteGateChanges::None);
-    if let Some(state) = unstable {
-        findings.results.push(judged_unstable(followed, state, margin, &of));
-    } else if rule.changes != SuiteGateChanges::None {
-        if let Some(at) = accepted.open {
+    if rule.changes != SuiteGateChanges::None {
+        let unstable = followed.unstable();
+        // What an unstable series consists of is not open.
+        let is_open = accepted.unstable(followed).is_none();
+        let mut fails = false;
+        if let Some(at) = accepted.open.filter(|_| is_open) {
             let (_, stored) = &followed.changes[at];
             let of_size = terms.changes.size();
             let size = still(followed, &accepted, at, of_size).unwrap_or_else(|| Size::of(stored));
-            findings.results.push(judged(followed, at, size, margin, &of));
+            let result = judged(followed, at, size, margin, &of);
+            fails = result.outcome == GateOutcome::Fail;
+            findings.results.push(result);
         }
-        if let Some(at) = accepted.pending {
+        if let Some(state) = unstable.filter(|_| !fails) {
+            findings.results.push(judged_unstable(followed, state, margin, &of));
+        }
+        if let Some(at) = accepted.pending.filter(|_| unstable.is_none()) {
             let (_, stored) = &followed.changes[at];
             let result = judged(followed, at, Size::of(stored), margin, &of);
             if rule.changes == SuiteGateChanges::Pending {
@@ -257,5 +264,59 @@ fn judged(followed: &Followed, at: usize, size: Size, margin: f64, of: &GateSeri
         base: change.earliest.checked_sub(1).and_then(commit),
         head: commit(change.latest),
         ..GateResult::new(of.clone(), GateBy::Change(id), outcome, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use becalm_model::wire::SuiteGate;
+
+    use super::super::simulated::{followed, noise};
+    use super::*;
+    use crate::follow::ChangeTerms;
+
+    /// Judges a history of these values without a file.
+    fn outcome(values: &[f64], reviews: &HashMap<usize, Review>) -> GateOutcome {
+        let terms = GateTerms {
+            branch: "main".to_owned(),
+            confidence: 0.95,
+            last: None,
+            changes: ChangeTerms::default(),
+            now: 0.0,
+        };
+        let mut findings = Findings::default();
+        let mut rules = Rules::new(SuiteGate::default(), Some(0.05));
+        let _ = judge_one(&followed(values, reviews), true, &terms, &mut rules, &mut findings);
+        findings.results.iter().map(|one| one.outcome).max().unwrap_or(GateOutcome::Pass)
+    }
+
+    #[test]
+    fn an_open_regression_fails_while_its_level_goes_back_and_forth() {
+        // A fifth worse from value 60 on, and since 90 back and forth by a few percent.
+        let level = |i: usize| match i {
+            0..60 => 100.0,
+            60..90 => 120.0,
+            _ if ((i - 90) / 20).is_multiple_of(2) => 124.0,
+            _ => 120.0,
+        };
+        let mut values: Vec<f64> = (0..190).map(|i| noise(i) + level(i)).collect();
+        let open = HashMap::new();
+        let state = followed(&values, &open).unstable().copied();
+        assert!(state.is_some_and(|state| state.first > 0), "{state:?}");
+        for end in (70..=190).step_by(5) {
+            assert_eq!(outcome(&values[..end], &open), GateOutcome::Fail, "{end}");
+        }
+        // Until somebody accepts it, or the old level is back.
+        let review = Review {
+            decision: Decision::Acknowledged { reason: None },
+            by: "ada".to_owned(),
+            time: 0.0,
+        };
+        let accepted = HashMap::from([(60, review)]);
+        assert_eq!(outcome(&values, &accepted), GateOutcome::Pass);
+        values.extend((190..215).map(|i| noise(i) + 100.0));
+        assert_eq!(outcome(&values, &open), GateOutcome::Pass);
     }
 }

@@ -244,7 +244,7 @@ impl Known {
         let first = last.map_or(0, |last| points.len().saturating_sub(last));
         let accepted = Accepted::of(followed, first);
         // What is exact is compared with the last value that passed: its changes are of no use.
-        let unstable = if point.exact { None } else { followed.unstable() };
+        let unstable = if point.exact { None } else { accepted.unstable(followed) };
         let apart = accepted.apart(followed).filter(|_| !point.exact && unstable.is_none());
         let begin = accepted.indices().next().unwrap_or(0);
         let dismissed = accepted.dismissed;

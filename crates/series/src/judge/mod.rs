@@ -16,6 +16,8 @@ mod level;
 #[cfg(test)]
 mod replay;
 mod rules;
+#[cfg(test)]
+mod simulated;
 mod standing;
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
