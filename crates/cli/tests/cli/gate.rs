@@ -340,7 +340,7 @@ fn a_suite_is_judged_benchmark_by_benchmark_and_what_crashed_is_no_yes() {
 }
 
 #[test]
-fn an_exact_metric_is_compared_with_its_last_value() {
+fn an_exact_metric_is_compared_with_its_accepted_level() {
     let env = env();
     let measure = |number: &str| {
         env.script("p", &prints(number));

@@ -189,7 +189,7 @@ pub enum GateReason {
         /// What that is.
         than: Earlier,
     },
-    /// An exact value is worse than the last one.
+    /// An exact value is worse than the best one of the accepted level.
     ExactlyWorse {
         /// By this share.
         by: f64,
@@ -272,8 +272,8 @@ pub enum GateReason {
 pub enum Earlier {
     /// What the level may give.
     Level,
-    /// The last value.
-    LastValue,
+    /// The best value of the accepted level.
+    Best,
 }
 
 /// What to do about what a gate says. Commits are absent if they are unknown.

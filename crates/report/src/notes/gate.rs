@@ -113,8 +113,10 @@ pub(crate) fn reason(reason: &GateReason) -> String {
         R::TooFew { missing } => format!("too little history: {missing} more runs are missing"),
         R::NoNumbers => "the history contains values that are not numbers".to_owned(),
         R::NoWorse { than: Earlier::Level } => "no worse than the level allows".to_owned(),
-        R::NoWorse { than: Earlier::LastValue } => "no worse than the last value".to_owned(),
-        R::ExactlyWorse { by } => format!("exactly {} worse than the last value", percent(*by)),
+        R::NoWorse { than: Earlier::Best } => "no worse than the accepted level".to_owned(),
+        R::ExactlyWorse { by } => {
+            format!("exactly {} worse than the accepted level", percent(*by))
+        }
         R::WorseAroundZero => {
             "worse than the level allows, which has no ratio around zero; set a limit to decide"
                 .to_owned()

@@ -66,7 +66,7 @@ pub struct ByHistory {
 }
 
 /// Judges a new value by the accepted level. Its interval decides: within the margin it passes, and it fails if it is beyond
-/// rather than within; otherwise more values are needed. An exact metric is compared with the last value that passed.
+/// rather than within; otherwise more values are needed. An exact metric is compared with the best value of the level.
 pub fn against_level(
     of: GateSeries,
     measured: Measured,
@@ -212,7 +212,8 @@ fn read(history: &History, value: Value, terms: &StandingTerms) -> (Standing, Ve
     (standing, group)
 }
 
-/// Judges an exact value by the last one that passed.
+/// Judges an exact value by the best one of the accepted level: values that get worse by less than the margin each are not
+/// what the next one is compared with.
 fn exactly(
     mut judged: GateResult,
     value: f64,
@@ -235,6 +236,10 @@ fn exactly(
             }
         }
     };
+    let better = |a: f64, b: f64| match terms.direction {
+        Direction::Lower => a.min(b),
+        Direction::Higher => a.max(b),
+    };
     let all: Vec<f64> =
         history.accepted.iter().chain(&history.apart).map(|one| one.value).collect();
     let first = history.settled.saturating_sub(1);
@@ -243,7 +248,7 @@ fn exactly(
         if is_beyond(reference, *value) {
             newest += 1;
         } else {
-            (reference, newest) = (*value, 0);
+            (reference, newest) = (better(reference, *value), 0);
         }
     }
     judged.reference = Some(reference);
@@ -262,7 +267,7 @@ fn exactly(
     } else if worse.estimate > 0.0 {
         GateReason::ExactlyWorse { by: worse.estimate }
     } else {
-        GateReason::NoWorse { than: Earlier::LastValue }
+        GateReason::NoWorse { than: Earlier::Best }
     };
     let newest = if judged.outcome == GateOutcome::Fail { newest } else { 1 };
     ByHistory { result: judged, newest }

@@ -174,7 +174,7 @@ fn a_level_that_was_just_accepted_has_the_noise_of_the_one_before() {
 }
 
 #[test]
-fn what_is_exact_is_compared_with_the_last_value_that_passed() {
+fn what_is_exact_is_compared_with_the_best_value_of_its_level() {
     let judge = |all: &[f64], value| {
         let history = History { accepted: values(all), ..History::default() };
         let measured = Measured { value: Value { value, error: None }, runs: 1, exact: true };
@@ -188,6 +188,13 @@ fn what_is_exact_is_compared_with_the_last_value_that_passed() {
     assert_eq!(still.outcome, GateOutcome::Fail);
     assert!(matches!(still.reason, GateReason::StillWorse { newest: 3, .. }), "{still:?}");
     assert_eq!(judge(&[100.0, 103.0, 101.0], 101.0).outcome, GateOutcome::Pass);
+    // What creeps up fails as soon as all of it is beyond the margin, and not before.
+    let creeping: Vec<f64> = (0..9).map(|i| 100.0 + f64::from(i) / 2.0).collect();
+    for (count, value) in creeping.iter().enumerate().skip(1) {
+        let outcome = judge(&creeping[..count], *value).outcome;
+        let expected = if *value > 102.0 { GateOutcome::Fail } else { GateOutcome::Pass };
+        assert_eq!(outcome, expected, "{value}");
+    }
     let none = judge(&[], 1.0);
     assert_eq!(none.by, GateBy::History { earlier: 0, missing: Some(1) });
 }
