@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult};
-use becalm_model::history::{ChangeId, Entry, EntryId, Point, SeriesId, SeriesKey};
+use becalm_model::history::{ChangeId, Entry, EntryId, SeriesId, SeriesKey};
 use becalm_model::{Direction, GateReason, Record, Unit, metric};
-use becalm_stats::changes::State;
+use becalm_stats::changes::{State, errors};
 use becalm_stats::multiplicity::bonferroni_confidence;
 use becalm_stats::newest;
 use becalm_stats::prediction::FEWEST;
@@ -24,6 +24,9 @@ use crate::points::margin_of;
 
 /// Values since a change that was dismissed after which those before it are not compared with any more.
 const STILL_COMPARED: usize = newest::REACH + AGAIN;
+
+/// The working tree, as `becalm compare --rev` takes it.
+const CHANGED: &str = ".";
 
 /// A record of one side, as the entry that it would be.
 #[derive(Debug)]
@@ -54,6 +57,8 @@ struct KnownSeries {
     accepted: usize,
     /// The entry that is judged, if the history has it.
     itself: Option<EntryId>,
+    /// Standard error of the value that is judged, if it is known.
+    error: Option<f64>,
     /// What decides if the series is unstable: then all values since count as one level.
     unstable: Option<Unstable>,
 }
@@ -86,11 +91,12 @@ pub fn judge_by_history(
     for MeasuredSide { record, entry } in measured {
         let known = match &mut store {
             Some(store) => Known::of(store, entry, terms)?,
-            None => Known::default(),
+            None => Known { is_changed: entry.dirty, ..Known::default() },
         };
         // Where it was added before, somebody may have said which commit it is of.
         let commit = known.itself.as_ref().and_then(|itself| itself.commit.as_ref());
-        let head = commit.or(entry.commit.as_ref()).map(|commit| commit.id.clone());
+        let of_commit = commit.or(entry.commit.as_ref()).map(|commit| commit.id.clone());
+        let head = if known.is_changed { Some(CHANGED.to_owned()) } else { of_commit.clone() };
         let mut lacking = Vec::new();
         for point in &entry.points {
             let rule = rules.of(
@@ -100,7 +106,7 @@ pub fn judge_by_history(
                 point.main,
             );
             if point.main || rule.names_metric {
-                let series = known.series(point, head.as_deref(), terms.last);
+                let series = known.series(point, of_commit.as_deref(), terms.last);
                 let margin = rule.margin.or_else(|| margin_of(record, point));
                 if series.history.accepted.len() + series.history.before.len() < needed(point) {
                     lacking.push(point);
@@ -117,8 +123,8 @@ pub fn judge_by_history(
     let confidence = bonferroni_confidence(terms.confidence, tested);
     for Against { point, rule, margin, known, head } in all {
         let of = named(&point.benchmark, &point.metric, &point.unit, &point.parameters);
-        let NewPoint { value, error, runs, exact, direction, .. } = point;
-        let measured = Measured { value: Value { value, error }, runs, exact };
+        let NewPoint { value, runs, exact, direction, .. } = point;
+        let measured = Measured { value: Value { value, error: known.error }, runs, exact };
         let margin = margin.unwrap_or(MARGIN);
         let by = StandingTerms { direction, margin, confidence };
         let ByHistory { mut result, newest } =
@@ -202,6 +208,10 @@ struct Known {
     places: HashMap<(String, String), Vec<usize>>,
     /// The entry itself, if it was added before.
     itself: Option<Entry>,
+    /// Whether it is of a working tree with changes that no commit has.
+    is_changed: bool,
+    /// Other entries of its commit that are.
+    changed: HashSet<EntryId>,
 }
 
 impl Known {
@@ -219,12 +229,20 @@ impl Known {
         let by_benchmark = followed.iter().map(|one| key_of(&one.series.key)).zip(0..);
         let mut places: HashMap<_, Vec<usize>> = HashMap::new();
         by_benchmark.for_each(|(key, at)| places.entry(key).or_default().push(at));
-        Ok(Self { followed, places, itself: itself(store, entry)? })
+        let itself = itself(store, entry)?;
+        let is_changed = itself.as_ref().map_or(entry.dirty, |itself| itself.dirty);
+        let commit = itself.as_ref().map_or(&entry.commit, |itself| &itself.commit).as_ref();
+        let changed = match commit {
+            Some(commit) => changed(store, &commit.id, &terms.branch)?,
+            None => HashSet::new(),
+        };
+        Ok(Self { followed, places, itself, is_changed, changed })
     }
 
     /// Returns what the series of a point knows. Values of its own commit are judged together with it and are no
     /// evidence for it, else what fails would pass when it is measured again; unless there is no other commit, as where
-    /// one program is watched. Changes before the last `last` values count as accepted.
+    /// one program is watched. With changes that no commit has it is another program, and a point of its own. Changes
+    /// before the last `last` values count as accepted.
     fn series(&self, point: &NewPoint, commit: Option<&str>, last: Option<usize>) -> KnownSeries {
         let mut parameters = point.parameters.clone();
         parameters.sort();
@@ -237,10 +255,13 @@ impl Known {
                 && key.parameters == parameters
         });
         let itself = self.itself.as_ref().map(|itself| itself.id);
+        let commit = commit.filter(|_| !self.is_changed);
         let Some(followed) = followed else {
-            return KnownSeries { itself, ..KnownSeries::default() };
+            return KnownSeries { itself, error: point.error, ..KnownSeries::default() };
         };
         let points = &followed.points;
+        let known = points.iter().map(|one| (one.error, one.runs));
+        let errors = errors(&known.chain([(point.error, point.runs)]).collect::<Vec<_>>());
         let first = last.map_or(0, |last| points.len().saturating_sub(last));
         let accepted = Accepted::of(followed, first);
         // What is exact is compared with the last value that passed: its changes are of no use.
@@ -260,7 +281,11 @@ impl Known {
         };
         let apart: Vec<usize> = apart.map_or(Vec::new(), |apart| (apart..points.len()).collect());
         let is_kept = |at: &usize| itself != Some(points[*at].entry);
-        let is_other = |at: &usize| commit.is_none() || points[*at].commit.as_deref() != commit;
+        let is_other = |at: &usize| {
+            commit.is_none()
+                || points[*at].commit.as_deref() != commit
+                || self.changed.contains(&points[*at].entry)
+        };
         let counts = |all: &[usize], is: &dyn Fn(&usize) -> bool| -> Vec<usize> {
             all.iter().copied().filter(|at| is_kept(at) && is(at)).collect()
         };
@@ -280,8 +305,11 @@ impl Known {
             _ => 0,
         };
         let settled = settled.max(accepted_counts.len() - since(first));
-        let values =
-            |all: &[usize]| -> Vec<Value> { all.iter().map(|at| value_of(&points[*at])).collect() };
+        let values = |all: &[usize]| -> Vec<Value> {
+            let value =
+                |at: &usize| Value { value: points[*at].value, error: known_error(errors[*at]) };
+            all.iter().map(value).collect()
+        };
         let place =
             |at: &usize| (points[*at].entry, points[*at].commit.as_deref().map(str::to_owned));
         KnownSeries {
@@ -289,6 +317,7 @@ impl Known {
             places: accepted_counts.iter().chain(&apart_counts).chain(&own).map(place).collect(),
             accepted: accepted_counts.len(),
             itself,
+            error: known_error(errors[points.len()]),
             unstable: unstable.map(|state| Unstable::of(followed, state, itself)),
             history: History {
                 accepted: values(&accepted_counts),
@@ -342,8 +371,16 @@ pub(super) fn why_unstable(followed: &Followed, state: &State) -> GateReason {
     }
 }
 
-fn value_of(point: &Point) -> Value {
-    Value { value: point.value, error: point.error }
+/// Returns a standard error; nothing where neither the value nor the others of its series tell one.
+fn known_error(error: f64) -> Option<f64> {
+    Some(error).filter(|error| *error > 0.0)
+}
+
+/// Finds the entries of a commit that were measured with changes that no commit has.
+fn changed(store: &mut Store, commit: &str, branch: &str) -> Result<HashSet<EntryId>, StoreError> {
+    let (commit, branch) = (Some(commit.to_owned()), Some(branch.to_owned()));
+    let entries = store.entries(&EntryFilter { commit, branch, ..EntryFilter::default() })?;
+    Ok(entries.into_iter().filter(|entry| entry.dirty).map(|entry| entry.id).collect())
 }
 
 /// Finds the entry in the history, if it was added before it is judged: a value is no evidence for itself. What becalm
@@ -351,4 +388,91 @@ fn value_of(point: &Point) -> Value {
 fn itself(store: &mut Store, entry: &NewEntry) -> Result<Option<Entry>, StoreError> {
     let filter = EntryFilter { content: Some(entry.content.clone()), ..EntryFilter::default() };
     Ok(store.entries(&filter)?.pop())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::simulated::{followed, noise};
+    use super::*;
+
+    /// What a history of these values knows.
+    fn known(values: &[f64]) -> Known {
+        let followed = vec![followed(values, &HashMap::new())];
+        let places = HashMap::from([(key_of(&followed[0].series.key), vec![0])]);
+        Known { followed, places, ..Known::default() }
+    }
+
+    fn point(value: f64, error: Option<f64>, runs: u32) -> NewPoint {
+        NewPoint {
+            benchmark: "a".to_owned(),
+            metric: "t".to_owned(),
+            unit: Unit::Second,
+            direction: Direction::Lower,
+            parameters: Vec::new(),
+            main: true,
+            exact: false,
+            value,
+            error,
+            runs,
+        }
+    }
+
+    fn outcome(known: &KnownSeries, point: &NewPoint, margin: f64) -> GateOutcome {
+        let of = named(&point.benchmark, &point.metric, &point.unit, &[]);
+        let value = Value { value: point.value, error: known.error };
+        let measured = Measured { value, runs: point.runs, exact: false };
+        let terms = StandingTerms { direction: Direction::Lower, margin, confidence: 0.95 };
+        against_level(of, measured, &known.history, &terms).result.outcome
+    }
+
+    #[test]
+    fn a_value_is_judged_by_the_level_before_an_open_regression_that_goes_back_and_forth() {
+        let level = |i: usize| match i {
+            0..60 => 100.0,
+            60..90 => 120.0,
+            _ if ((i - 90) / 20).is_multiple_of(2) => 124.0,
+            _ => 120.0,
+        };
+        let values: Vec<f64> = (0..190).map(|i| noise(i) + level(i)).collect();
+        let history = known(&values);
+        assert!(history.followed[0].unstable().is_some());
+        for (value, expected) in [(121.0, GateOutcome::Fail), (101.0, GateOutcome::Pass)] {
+            let point = point(value, None, 1);
+            let series = history.series(&point, Some("new"), None);
+            assert!(series.unstable.is_none());
+            assert_eq!((series.accepted, outcome(&series, &point, 0.05)), (60, expected));
+        }
+    }
+
+    #[test]
+    fn a_working_tree_with_changes_is_not_the_commit_that_it_is_based_on() {
+        let values: Vec<f64> = (0..40).map(|i| 100.0 + noise(i)).collect();
+        let mut history = known(&values);
+        let counts = |history: &Known| {
+            let series = history.series(&point(101.0, None, 1), Some("c39"), None);
+            (series.history.accepted.len(), series.history.own.len())
+        };
+        assert_eq!(counts(&history), (39, 1));
+        history.is_changed = true;
+        assert_eq!(counts(&history), (40, 0));
+        // Nor the other way round.
+        history.is_changed = false;
+        history.changed = HashSet::from([EntryId(40)]);
+        assert_eq!(counts(&history), (40, 0));
+    }
+
+    #[test]
+    fn a_value_of_one_run_is_less_certain_than_those_of_more() {
+        let values: Vec<f64> = (0..60).map(|i| 100.0 + noise(i)).collect();
+        let mut history = known(&values);
+        for point in &mut history.followed[0].points {
+            (point.error, point.runs) = (Some(0.5), 16);
+        }
+        let judge = |point: &NewPoint| {
+            let series = history.series(point, Some("new"), None);
+            (series.error, outcome(&series, point, 0.04))
+        };
+        assert_eq!(judge(&point(102.0, Some(0.5), 16)), (Some(0.5), GateOutcome::Pass));
+        assert_eq!(judge(&point(102.0, None, 1)), (Some(2.0), GateOutcome::Inconclusive));
+    }
 }
