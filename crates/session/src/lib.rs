@@ -66,8 +66,8 @@ pub use quiet::QuietError;
 pub use record::{LARGEST_SEED, conclude_log, disturbed_runs};
 pub use resume::ResumeError;
 pub use revisions::{
-    Builds, Commit, GitError, Lineage, Recipe, Repository, Revisions, RevisionsError, Signed,
-    is_documentation,
+    Builds, Commit, GitError, Lineage, MainBranch, Recipe, Repository, Revisions, RevisionsError,
+    Signed, is_documentation,
 };
 pub use same::{ReplacedBySetup, changed_since};
 pub use saved::own_record;

@@ -22,6 +22,8 @@ pub struct Commits {
     pub first_parents: HashSet<String>,
     /// With those of merged branches.
     pub all: HashSet<String>,
+    /// When the last one was made, in seconds since the Unix epoch.
+    pub tip: f64,
 }
 
 /// Returns the commits of a branch as they are now; `None` if there is no repository that has it.
@@ -90,9 +92,11 @@ impl History {
     /// Returns which of all entries of a branch do not count.
     pub(crate) fn uncounted(&self, branch: &str, entries: &[Placed<'_>]) -> Uncounted {
         let commits = (self.commits)(branch);
-        let commits = commits
-            .as_ref()
-            .map(|Commits { first_parents, all }| BranchCommits { first_parents, all });
+        let commits = commits.as_ref().map(|Commits { first_parents, all, tip }| BranchCommits {
+            first_parents,
+            all,
+            tip: *tip,
+        });
         Uncounted::among(entries, commits, Counting::default())
     }
 

@@ -230,6 +230,58 @@ fn what_is_kept_and_acknowledged_are_the_changes_that_are_shown() {
 }
 
 #[test]
+fn what_only_a_view_of_the_history_shows_is_not_kept() {
+    let env = env();
+    if !has_git("what_only_a_view_of_the_history_shows_is_not_kept") {
+        return;
+    }
+    git(&env, &["init", "-q", "-b", "main"]);
+    let mut table = "time,commit,latency\n".to_owned();
+    let mut commit = |i: usize, level: f64| {
+        git(&env, &["commit", "-q", "--allow-empty", "-m", &i.to_string()]);
+        let id = git(&env, &["rev-parse", "HEAD"]);
+        let _ = writeln!(table, "1700000000,{id},{}", level + noise(i) / 10.0);
+    };
+    (0..15).for_each(|i| commit(i, 100.0));
+    git(&env, &["checkout", "-q", "-b", "topic"]);
+    (15..25).for_each(|i| commit(i, 120.0));
+    git(&env, &["checkout", "-q", "main"]);
+    (25..40).for_each(|i| commit(i, if i < 30 { 100.0 } else { 120.0 }));
+    git(&env, &["merge", "-q", "--no-ff", "-m", "merge", "topic"]);
+    env.write("a.csv", table);
+    let _ = env.run(["history", "add", "a.csv", "--branch", "main"]).exits_with(0);
+    let usual = changes(&env, &[]);
+    assert_eq!(usual["changes"][0]["history"]["entry"], 31, "{usual}");
+    let view = changes(&env, &["--side-branches"]);
+    assert_eq!(view["changes"][0]["history"]["entry"], 16, "{view}");
+    let _ = env.run(["gate", "--side-branches", "--margin", "5%"]);
+    assert_eq!(changes(&env, &[]), usual, "it is still what was first seen then");
+    // A clone that lacks commits gives a view as well: one that was not fetched, and a shallow one.
+    let new = "f".repeat(40);
+    env.write("b.csv", format!("time,commit,latency\n1700000100,{new},121\n"));
+    let _ = env.run(["history", "add", "b.csv"]).exits_with(0);
+    let found = env.run(["changes"]).exits_with(0);
+    let said = found.stderr.replace('\n', " ");
+    assert!(said.contains("1 entry is of commits that are newer than main here"), "{said}");
+    assert!(said.contains("`git fetch`") && !said.contains("rewritten"), "{said}");
+    let listed = env.run(["history", "list"]).exits_with(0).stdout;
+    assert!(listed.contains("newer than main here"), "{listed}");
+    let prune = ["history", "prune", "--keep-documents", "1"];
+    let refused = env.run(prune).exits_with(4).stderr;
+    assert!(refused.contains("git fetch"), "{refused}");
+    env.write(".git/shallow", git(&env, &["rev-parse", "HEAD"]));
+    let said = env.run(["changes"]).exits_with(0).stderr.replace('\n', " ");
+    assert!(said.contains("This clone is shallow"), "{said}");
+    let shown = changes(&env, &[]);
+    let id = shown["changes"][0]["history"]["id"].as_str().unwrap();
+    let _ = env.run(["changes", "dismiss", id, "--reason", "seen here"]).exits_with(0);
+    std::fs::remove_file(env.work().join(".git/shallow")).unwrap();
+    let _ = env.run(["history", "prune", "--entry", "41"]).exits_with(0);
+    let again = changes(&env, &[]);
+    assert_eq!(again["changes"][0]["history"]["entry"], 31, "{again}");
+}
+
+#[test]
 fn a_margin_of_a_metric_hides_smaller_changes() {
     let env = env();
     env.write("becalm.toml", "version = 1\n[changes]\nmargins = { latency = \"20%\" }\n");

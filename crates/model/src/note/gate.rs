@@ -60,10 +60,23 @@ pub enum GateNote {
         branch: String,
         /// How many have commits that the branch lost when it was rewritten.
         lost: usize,
+        /// How many have commits that are newer than the branch is in this clone.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        newer: usize,
         /// How many have commits of branches that were merged into it.
         merged: usize,
         /// How many are of a working tree with changes that no commit has.
         changed: usize,
+    },
+    /// The clone is shallow, so that nobody knows which commits are not on the branch.
+    ShallowClone {
+        /// The branch.
+        branch: String,
+    },
+    /// No branch was named, and git names none: this clone has no other one.
+    OnlyBranch {
+        /// The branch.
+        branch: String,
     },
     /// There are changes for the worse that are not confirmed, which this rule lets pass.
     PendingPass {
@@ -114,6 +127,12 @@ pub enum GateNote {
         /// In how many more they do.
         more: usize,
     },
+}
+
+/// Says whether there are none.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 impl GateNote {

@@ -11,6 +11,7 @@ mod session_limit;
 mod watching;
 
 pub use comparison::{ComparisonNote, CutOffWorth, Observation, WallTimeReason};
+pub(crate) use gate::is_zero;
 pub use gate::{Earlier, FactDiffers, GateAdvice, GateNote, GateReason, Side};
 pub use import::{ImportFact, ImportNote};
 pub use limit::{EvidenceLimit, Limit, Obstacle, Unseen};

@@ -60,6 +60,9 @@ pub struct WebUncountedDocument {
     pub branch: String,
     /// Of commits that the branch lost when it was rewritten.
     pub lost: usize,
+    /// Of commits that are newer than the branch is in the clone of the server.
+    #[serde(default, skip_serializing_if = "crate::note::is_zero")]
+    pub newer: usize,
     /// Of branches that were merged into it.
     pub merged: usize,
     /// Of a working tree with changes that no commit has, and not among the others.

@@ -43,10 +43,22 @@ pub(super) fn sentence(note: &GateNote) -> String {
             "The history has no results of the branch {instead_of}, so those of {branch} are \
              used; --branch chooses another."
         ),
-        N::OffBranch { branch, lost, merged, changed } => {
-            let hints = [" (`--side-branches` counts them)", " (`--changed-trees` counts them)"];
-            not_counted(branch, [*lost, *merged, *changed], hints)
+        N::OffBranch { branch, lost, newer, merged, changed } => {
+            let hints = [
+                " (`git fetch` gets them, if they are still on it)",
+                " (`--side-branches` counts them)",
+                " (`--changed-trees` counts them)",
+            ];
+            not_counted(branch, [*lost, *newer, *merged, *changed], hints)
         }
+        N::ShallowClone { branch } => format!(
+            "This clone is shallow, so entries of commits that {branch} lost or merged cannot be \
+             recognised, and count; `git fetch --unshallow` gets the other commits."
+        ),
+        N::OnlyBranch { branch } => format!(
+            "git names no main branch here, so the only branch of this clone, {branch}, counts as \
+             that; --branch, or [history] branch in becalm.toml, chooses another."
+        ),
         N::PendingPass { changes } => format!(
             "{} for the worse {} not confirmed yet and may vanish; `changes = \"pending\"` in \
              [gate] of becalm.toml makes {} count.",
@@ -255,18 +267,21 @@ pub(crate) fn advice(advice: &GateAdvice) -> String {
     }
 }
 
-/// Says which entries of a branch do not count: how many of lost commits, of merged branches and of changed trees. Behind the
-/// latter two are hints how they would.
+/// Says which entries of a branch do not count: how many of lost commits, of newer ones, of merged branches and of changed
+/// trees. Behind the latter three are hints how they would.
 pub(crate) fn not_counted(
     branch: &str,
-    [lost, merged, changed]: [usize; 3],
-    [merged_hint, changed_hint]: [&str; 2],
+    [lost, newer, merged, changed]: [usize; 4],
+    [newer_hint, merged_hint, changed_hint]: [&str; 3],
 ) -> String {
     let entries = |count: usize| {
         format!("{} {}", counted(count, "entry"), if count == 1 { "is" } else { "are" })
     };
     let lost = (lost > 0)
         .then(|| format!("{} of commits that {branch} lost when it was rewritten", entries(lost)));
+    let newer = (newer > 0).then(|| {
+        format!("{} of commits that are newer than {branch} here{newer_hint}", entries(newer))
+    });
     let merged = (merged > 0).then(|| {
         format!("{} of branches that were merged into {branch}{merged_hint}", entries(merged))
     });
@@ -276,6 +291,6 @@ pub(crate) fn not_counted(
             entries(changed)
         )
     });
-    let all: Vec<String> = lost.into_iter().chain(merged).chain(changed).collect();
+    let all: Vec<String> = lost.into_iter().chain(newer).chain(merged).chain(changed).collect();
     format!("Not counted: {}.", all.join("; "))
 }

@@ -119,7 +119,8 @@ fn uncounted(document: &WebChangesDocument) -> String {
     let mut out = String::new();
     for one in document.uncounted.iter().take(MOST) {
         let branch = if one.branch.is_empty() { "an unknown branch" } else { &one.branch };
-        let words = not_counted(&clipped(branch), [one.lost, one.merged, one.changed], ["", ""]);
+        let counts = [one.lost, one.newer, one.merged, one.changed];
+        let words = not_counted(&clipped(branch), counts, ["", "", ""]);
         let _ = writeln!(out, "<p class=\"quiet\">{}</p>", escape::html(&words));
     }
     out

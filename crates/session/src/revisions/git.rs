@@ -86,13 +86,24 @@ pub struct Commit {
     pub changes_of: Option<String>,
 }
 
-/// The commits of a branch.
+/// A branch that counts as the main one.
 #[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MainBranch {
+    /// Its name.
+    pub name: String,
+    /// Whether nothing is known but that this clone of another repository has no other branch.
+    pub is_only_one: bool,
+}
+
+/// The commits of a branch.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Lineage {
     /// Those that the branch itself went through: of a merge only the first parent.
     pub first_parents: HashSet<String>,
     /// With those of merged branches.
     pub all: HashSet<String>,
+    /// When its last commit was made, in seconds since the Unix epoch.
+    pub tip: f64,
 }
 
 /// A commit with who made it and when.
@@ -176,30 +187,39 @@ impl Repository {
         self.text(&["remote", "get-url", "origin"]).ok()
     }
 
-    /// Returns the main branch, as far as git says: that of the remote, else the one that new repositories get here, if
-    /// this one has it, else the only one, or `main` or `master`. `None` where nothing says.
-    pub fn main_branch(&self) -> Option<String> {
-        let remote = |name: &str| {
-            let head = format!("refs/remotes/{name}/HEAD");
-            let text = self.text(&["symbolic-ref", "--quiet", "--short", &head]).ok()?;
-            text.strip_prefix(name)?.strip_prefix('/').map(str::to_owned)
+    /// Returns the main branch, as far as git says: that of a remote, else the one that new repositories get here, `main`
+    /// or `master`, if this one or a remote has it, else the only one here. `None` where nothing says.
+    pub fn main_branch(&self) -> Option<MainBranch> {
+        let has = |name: &str| self.text(&["rev-parse", "--quiet", "--verify", name]).is_ok();
+        let remotes = self.text(&["remote"]).unwrap_or_default();
+        let mut remotes: Vec<&str> = remotes.lines().collect();
+        remotes.sort_by_key(|name| *name != "origin");
+        let named = |name: String| Some(MainBranch { name, is_only_one: false });
+        let of_remote = |remote: &&str| {
+            let of = format!("refs/remotes/{remote}/");
+            let full = self.text(&["symbolic-ref", "--quiet", &format!("{of}HEAD")]).ok()?;
+            // The branch may have got another name since, and a fetch does not change what is said here.
+            full.strip_prefix(&of).filter(|_| has(&full)).map(str::to_owned)
         };
-        let remotes = || self.text(&["remote"]).unwrap_or_default();
-        if let Some(found) = remote("origin").or_else(|| remotes().lines().find_map(remote)) {
-            return Some(found);
+        if let Some(name) = remotes.iter().find_map(of_remote) {
+            return named(name);
         }
-        let how = ["for-each-ref", "--count=1000", "--format=%(refname:short)", "refs/heads"];
-        let branches = self.text(&how).unwrap_or_default();
-        let branches: Vec<&str> = branches.lines().collect();
-        let has = |name: &str| branches.contains(&name);
         let configured = self.text(&["config", "--get", "init.defaultBranch"]).ok();
-        if let Some(name) = configured.filter(|name| has(name)) {
-            return Some(name);
+        let mut usual = configured.into_iter().chain(["main", "master"].map(str::to_owned));
+        let is_there = |name: &String| {
+            has(&format!("refs/heads/{name}"))
+                || remotes.iter().any(|remote| has(&format!("refs/remotes/{remote}/{name}")))
+        };
+        if let Some(name) = usual.find(is_there) {
+            return named(name);
         }
-        match branches[..] {
-            [] => self.branch(),
-            [only] => Some(only.to_owned()),
-            _ => ["main", "master"].into_iter().find(|name| has(name)).map(str::to_owned),
+        let how = ["for-each-ref", "--count=2", "--format=%(refname:short)", "refs/heads"];
+        let branches = self.text(&how).unwrap_or_default();
+        match branches.lines().collect::<Vec<_>>()[..] {
+            [] => self.branch().and_then(named),
+            // A clone may have nothing but a branch for a change.
+            [only] => Some(MainBranch { name: only.to_owned(), is_only_one: !remotes.is_empty() }),
+            _ => None,
         }
     }
 
@@ -217,7 +237,9 @@ impl Repository {
             let text = self.text(&[&["rev-list"], how, &there[..]].concat()).ok()?;
             Some(text.lines().map(str::to_owned).collect())
         };
-        Some(Lineage { first_parents: commits(&["--first-parent"])?, all: commits(&[])? })
+        let tips = self.text(&[&["log", "--no-walk", "--format=%ct"], &there[..]].concat()).ok()?;
+        let tip = tips.lines().filter_map(|time| time.parse().ok()).fold(0.0, f64::max);
+        Some(Lineage { first_parents: commits(&["--first-parent"])?, all: commits(&[])?, tip })
     }
 
     /// Returns the names of branches and tags, the latest first; at most a thousand, for people to choose from.

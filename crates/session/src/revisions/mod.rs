@@ -17,7 +17,7 @@ use becalm_runner::rounds::Stand;
 use becalm_runner::{Interrupt, Program, WorkFolder};
 
 pub use self::documentation::is_documentation;
-pub use self::git::{Commit, GitError, Lineage, Repository, Signed};
+pub use self::git::{Commit, GitError, Lineage, MainBranch, Repository, Signed};
 
 use crate::build::BuildError;
 use crate::error::Fault;

@@ -67,10 +67,12 @@ impl Asked {
         history.writing(|store| {
             let one =
                 store.series(&SeriesFilter { ids: vec![series], ..SeriesFilter::default() })?;
-            // What was found is kept first, so that the decision has its change.
-            let left_out = HashSet::clone(&Findings::of(history, store)?.left_out);
+            // What was found is kept first, so that the decision has its change; but for what only an old clone shows.
+            let found = Findings::of(history, store)?;
+            let keep = found.uncounted.values().all(|of| of.newer == 0);
+            let left_out = HashSet::clone(&found.left_out);
             let terms = ChangeTerms { left_out, ..history.terms.clone() };
-            let followed = follow(store, one, &terms, true, now())?.pop();
+            let followed = follow(store, one, &terms, keep, now())?.pop();
             let is_there = followed
                 .is_some_and(|one| one.changes.iter().any(|(_, change)| change.entry == entry));
             if !is_there {

@@ -406,7 +406,7 @@ fn entries_of_lost_commits_and_changed_trees_do_not_count_and_are_said() {
     let all = Arc::clone(&has);
     let server = bench.serve_counting(Box::new(move |branch| {
         let all = all.lock().unwrap().clone();
-        (branch == "main").then(|| Commits { first_parents: all.clone(), all })
+        (branch == "main").then(|| Commits { first_parents: all.clone(), all, tip: f64::INFINITY })
     }));
     let front = get(&server, "/").body;
     assert!(front.contains("No open changes"), "{front}");

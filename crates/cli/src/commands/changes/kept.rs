@@ -14,7 +14,7 @@ use becalm_stats::changes::Changes;
 use super::few::{self, Unchanged};
 use super::series::find;
 use super::{Args, Engine, Found, spread_document};
-use crate::commands::history::{Home, Settings, now};
+use crate::commands::history::{Home, LeftOut, Settings, now};
 use crate::error::CommandError;
 use crate::ui::Ui;
 
@@ -58,7 +58,8 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
     }
     warn_of_margins(&mut store, &settings, ui)?;
     let home = Home::look()?;
-    let (left_out, notes) = home.left_out_of(&mut store, &series, &args.counted)?;
+    let LeftOut { entries: left_out, notes, is_view } =
+        home.left_out_of(&mut store, &series, &args.counted)?;
     for note in &notes {
         ui.say((WORDS.note)(note));
     }
@@ -69,7 +70,7 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
         size: args.finding.size.map(Into::into),
         configured: settings.changes.clone(),
     };
-    let keep = keep == Access::Write;
+    let keep = keep == Access::Write && !is_view;
     let listed =
         follow_each(&mut store, series, &terms, keep, now(), |one| Listed::of(&one, &terms, args))?;
     let mut found = Found { series: count, size: terms.size(), ..Found::default() };

@@ -76,7 +76,7 @@ pub(super) fn run(command: &Command, ui: &Ui) -> Result<Exit, CommandError> {
     let by = about.by.clone().or_else(|| std::env::var("USER").ok()).unwrap_or_default();
     let mut seen = Vec::new();
     for change in &changes {
-        check(&mut store, *change, decision.as_ref())?;
+        check(&mut store, &settings, *change, decision.as_ref())?;
         let present = present(&mut store, *change)?;
         let overrules = |present: &&Review| present.by != by && decision.is_some();
         if let Some(present) = present.as_ref().filter(overrules) {
@@ -128,6 +128,7 @@ fn decided(change: ChangeId, present: Option<&Review>) -> CommandError {
 /// is found.
 fn check(
     store: &mut Store,
+    settings: &Settings,
     change: ChangeId,
     decision: Option<&Decision>,
 ) -> Result<(), CommandError> {
@@ -135,8 +136,9 @@ fn check(
         CommandError::usage(format!("the history has no change {change}"))
             .hint("`becalm changes --dismissed` lists all changes")
     };
-    let known = store.series(&SeriesFilter::default())?;
-    if !known.iter().any(|one| one.id == change.series) {
+    let filter = SeriesFilter { ids: vec![change.series], ..SeriesFilter::default() };
+    let series = store.series(&filter)?;
+    if series.is_empty() {
         return Err(absent());
     }
     let entries: Vec<EntryId> = if let Some(Decision::Acknowledged { .. }) = decision {
@@ -147,7 +149,12 @@ fn check(
         let changes = all.changes.pop().unwrap_or_default().into_iter().map(|one| one.entry);
         // What was decided can be undone, whether the change is still found or not.
         let reviews = all.reviews.pop().unwrap_or_default().into_iter().map(|(entry, _)| entry);
-        changes.chain(reviews.filter(|_| decision.is_none())).collect()
+        let kept = changes.chain(reviews.filter(|_| decision.is_none()));
+        // What a clone shows that lacks commits is not kept.
+        let (terms, _) = Home::look()?.change_terms(store, &series, settings)?;
+        let shown = follow(store, series, &terms, false, now())?;
+        let shown = shown.iter().flat_map(|one| &one.changes).map(|(_, stored)| stored.entry);
+        kept.chain(shown).collect()
     };
     if entries.contains(&change.entry) { Ok(()) } else { Err(absent()) }
 }
@@ -155,8 +162,8 @@ fn check(
 /// Returns every change for the worse that nobody decided about.
 fn open_changes(store: &mut Store, settings: &Settings) -> Result<Vec<ChangeId>, CommandError> {
     let series = store.series(&SeriesFilter::default())?;
-    let terms = Home::look()?.change_terms(store, &series, settings)?;
-    let followed = follow(store, series, &terms, true, now())?;
+    let (terms, keep) = Home::look()?.change_terms(store, &series, settings)?;
+    let followed = follow(store, series, &terms, keep, now())?;
     let mut found = Vec::new();
     for one in &followed {
         let is_open = |(change, stored): &&(Change, StoredChange)| {

@@ -10,12 +10,12 @@ use becalm_series::judge::{
     Findings, GateError, GateTerms, MeasuredSide, Rules, judge_by_history, judge_changes,
     judge_interleaved, put_worst_first,
 };
-use becalm_series::{Access, EntryTerms, cut_off, points};
+use becalm_series::{Access, ChangeTerms, EntryTerms, cut_off, points};
 use becalm_session::suite::SuiteFile;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::history::{
-    Content, CountedFlags, Home, Settings, StoreFlags, content, measurements, now,
+    Content, CountedFlags, Home, LeftOut, Settings, StoreFlags, content, measurements, now,
 };
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -91,12 +91,13 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         None => branch_with_history(args, &settings, &mut findings)?,
     };
     let home = Home::look()?;
-    let mut changes = settings.change_terms();
-    if let Some(mut store) = args.store.open_if_there(&settings)? {
-        let (left_out, note) = home.left_out(&mut store, &branch, &args.counted)?;
-        changes.left_out = left_out;
-        findings.notes.extend(note);
-    }
+    let left_out = match args.store.open_if_there(&settings)? {
+        Some(mut store) => home.left_out(&mut store, &branch, &args.counted)?,
+        None => LeftOut::default(),
+    };
+    let LeftOut { entries: left_out, notes, is_view } = left_out;
+    findings.notes.extend(notes);
+    let changes = ChangeTerms { left_out, ..settings.change_terms() };
     let terms = GateTerms {
         branch,
         confidence: args.confidence,
@@ -109,7 +110,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let mut is_of_one_program = false;
     if args.records.is_empty() {
         let (mut store, access) = args.store.open_to_follow(&settings, ui)?;
-        let keep = access == Access::Write;
+        let keep = access == Access::Write && !is_view;
         judge_changes(&mut store, keep, &terms, &mut rules, &mut findings)?;
     } else {
         let mut new = Vec::new();
@@ -214,7 +215,12 @@ fn branch_with_history(
                 .push(GateNote::BranchWithHistory { branch: branch.clone(), instead_of }.into());
             Ok(branch)
         }
-        _ => Ok(main),
+        _ => {
+            if settings.is_only_branch {
+                findings.notes.push(GateNote::OnlyBranch { branch: main.clone() }.into());
+            }
+            Ok(main)
+        }
     }
 }
 

@@ -49,6 +49,24 @@ pub(crate) struct CountedFlags {
     changed_trees: bool,
 }
 
+impl CountedFlags {
+    /// Says whether other entries count than usually.
+    fn any(&self) -> bool {
+        self.side_branches || self.changed_trees
+    }
+}
+
+/// The entries of branches that do not count.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut {
+    pub(crate) entries: HashSet<EntryId>,
+    /// What the reader has to know of them.
+    pub(crate) notes: Vec<Note>,
+    /// Whether others count than for everybody else, because of a flag or because the clone lacks commits. What is found
+    /// then is shown and not kept.
+    pub(crate) is_view: bool,
+}
+
 impl Home {
     /// Examines the repository of the current folder.
     pub(crate) fn look() -> Result<Self, CommandError> {
@@ -99,63 +117,68 @@ impl Home {
         let Some(lineage) = self.repository.as_ref().and_then(|git| git.lineage(branch)) else {
             return Ok(Vec::new());
         };
-        let Lineage { first_parents, all } = &lineage;
         let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
         let entries = store.entries(&filter)?;
         let placed: Vec<Placed<'_>> = entries.iter().map(Placed::from).collect();
-        Ok(BranchCommits { first_parents, all }.off_branch(&placed))
+        Ok(branch_commits(&lineage).off_branch(&placed))
     }
 
-    /// Returns the entries of a branch that do not count, and the note about them.
+    /// Returns the entries of a branch that do not count.
     pub(crate) fn left_out(
         &self,
         store: &mut Store,
         branch: &str,
         counted: &CountedFlags,
-    ) -> Result<(HashSet<EntryId>, Option<Note>), CommandError> {
+    ) -> Result<LeftOut, CommandError> {
         let filter = EntryFilter { branch: Some(branch.to_owned()), ..EntryFilter::default() };
         let entries = store.entries(&filter)?;
         let placed: Vec<Placed<'_>> = entries.iter().map(Placed::from).collect();
         let lineage = self.repository.as_ref().and_then(|git| git.lineage(branch));
-        let commits = lineage
-            .as_ref()
-            .map(|Lineage { first_parents, all }| BranchCommits { first_parents, all });
+        let is_shallow = lineage.is_none()
+            && placed.iter().any(Placed::is_of_commit)
+            && self.repository.as_ref().is_some_and(Repository::is_shallow);
+        let commits = lineage.as_ref().map(branch_commits);
         let &CountedFlags { side_branches, changed_trees } = counted;
         let counting = Counting { side_branches, changed_trees };
-        let Uncounted { entries, lost, merged, changed } =
+        let Uncounted { entries, lost, newer, merged, changed } =
             Uncounted::among(&placed, commits, counting);
         let branch = branch.to_owned();
-        let note = GateNote::OffBranch { branch, lost, merged, changed }.into();
-        let note = Some(note).filter(|_| !entries.is_empty());
-        Ok((entries, note))
+        let shallow = is_shallow.then(|| GateNote::ShallowClone { branch: branch.clone() });
+        let off = GateNote::OffBranch { branch, lost, newer, merged, changed };
+        let off = Some(off).filter(|_| !entries.is_empty());
+        let notes = shallow.into_iter().chain(off).map(Note::from).collect();
+        Ok(LeftOut { entries, notes, is_view: is_shallow || newer > 0 || counted.any() })
     }
 
-    /// Returns the rules for changes of these series, without the entries that usually do not count.
+    /// Returns the rules for changes of these series, without the entries that usually do not count; and whether what is
+    /// found by them may be kept.
     pub(crate) fn change_terms(
         &self,
         store: &mut Store,
         series: &[Series],
         settings: &Settings,
-    ) -> Result<ChangeTerms, CommandError> {
-        let (left_out, _) = self.left_out_of(store, series, &CountedFlags::default())?;
-        Ok(ChangeTerms { left_out, ..settings.change_terms() })
+    ) -> Result<(ChangeTerms, bool), CommandError> {
+        let LeftOut { entries: left_out, is_view, .. } =
+            self.left_out_of(store, series, &CountedFlags::default())?;
+        Ok((ChangeTerms { left_out, ..settings.change_terms() }, !is_view))
     }
 
-    /// Returns the entries that do not count for all branches of these series, and the notes about them.
+    /// Returns the entries that do not count for all branches of these series.
     pub(crate) fn left_out_of(
         &self,
         store: &mut Store,
         series: &[Series],
         counted: &CountedFlags,
-    ) -> Result<(HashSet<EntryId>, Vec<Note>), CommandError> {
+    ) -> Result<LeftOut, CommandError> {
         let branches: BTreeSet<&str> = series.iter().map(|one| one.key.branch.as_str()).collect();
-        let (mut left_out, mut notes) = (HashSet::new(), Vec::new());
+        let mut all = LeftOut::default();
         for branch in branches {
-            let (more, note) = self.left_out(store, branch, counted)?;
-            left_out.extend(more);
-            notes.extend(note);
+            let LeftOut { entries, notes, is_view } = self.left_out(store, branch, counted)?;
+            all.entries.extend(entries);
+            all.notes.extend(notes);
+            all.is_view |= is_view;
         }
-        Ok((left_out, notes))
+        Ok(all)
     }
 
     fn find(&self, name: &str) -> Option<Commit> {
@@ -184,4 +207,9 @@ impl Home {
         let document = (records == Records::Kept).then(|| records::json(&one.record));
         new_entry(one, terms, &checkout, branch, document, now())
     }
+}
+
+fn branch_commits(lineage: &Lineage) -> BranchCommits<'_> {
+    let Lineage { first_parents, all, tip } = lineage;
+    BranchCommits { first_parents, all, tip: *tip }
 }

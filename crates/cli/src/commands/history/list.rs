@@ -5,12 +5,10 @@ use std::collections::{BTreeSet, HashMap};
 use becalm_model::history::Entry;
 use becalm_model::wire::{HistoryDocument, HistorySeriesDocument};
 use becalm_report::{Style, entries_text, series_text};
-use becalm_series::{
-    ChangeTerms, EntryFilter, Place, SeriesFilter, Store, fact, follow_in, state_word,
-};
+use becalm_series::{EntryFilter, Place, SeriesFilter, Store, fact, follow_in, state_word};
 use clap::builder::NonEmptyStringValueParser;
 
-use super::{CountedFlags, Home, SeriesFlags, Settings, StoreFlags, moment, now};
+use super::{Home, SeriesFlags, Settings, StoreFlags, moment, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -79,9 +77,7 @@ fn list_series(
     ui: &Ui,
 ) -> Result<Exit, CommandError> {
     let series = store.series(&SeriesFilter::from(&args.chosen))?;
-    let (left_out, _) = Home::look()?.left_out_of(store, &series, &CountedFlags::default())?;
-    let configured = settings.changes.clone();
-    let terms = ChangeTerms { left_out, configured, ..ChangeTerms::default() };
+    let (terms, _) = Home::look()?.change_terms(store, &series, settings)?;
     let ids: Vec<_> = series.iter().map(|one| one.id).collect();
     let snapshot = store.snapshot(&ids)?;
     let of_all = series.iter().zip(&snapshot.points);
@@ -120,6 +116,7 @@ fn say_off_branch(
     for (entry, notes) in noted {
         let place = off.get(&entry.id).map(|place| match place {
             Place::Lost => format!("not on {} any more", entry.branch),
+            Place::Newer => format!("newer than {} here", entry.branch),
             Place::Merged => format!("merged into {}", entry.branch),
             Place::OnBranch => format!("on {}", entry.branch),
         });

@@ -24,7 +24,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 
 pub(crate) use files::{Content, content, measurements};
-pub(crate) use home::{CountedFlags, Home, Records};
+pub(crate) use home::{CountedFlags, Home, LeftOut, Records};
 pub(crate) use pages::{commit_pages, commits, record_page, title};
 pub(crate) use settings::Settings;
 pub(crate) use store::{StoreFlags, place_of};

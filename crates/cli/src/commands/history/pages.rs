@@ -44,7 +44,7 @@ pub(crate) fn commit_pages(
 pub(crate) fn commits() -> Result<CommitsOf, CommandError> {
     let repository = Repository::find()?;
     Ok(Box::new(move |branch| {
-        let Lineage { first_parents, all } = repository.as_ref()?.lineage(branch)?;
-        Some(Commits { first_parents, all })
+        let Lineage { first_parents, all, tip } = repository.as_ref()?.lineage(branch)?;
+        Some(Commits { first_parents, all, tip })
     }))
 }

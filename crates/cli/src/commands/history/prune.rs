@@ -74,7 +74,16 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         let filter = SeriesFilter { main: true, ..SeriesFilter::default() };
         let series = store.series(&filter)?;
         // What does not count for `becalm changes` does not here: else the records beside other changes would stay.
-        let terms = Home::look()?.change_terms(&mut store, &series, &settings)?;
+        let (terms, keep) = Home::look()?.change_terms(&mut store, &series, &settings)?;
+        if !keep {
+            return Err(CommandError::measure(
+                "--keep-documents keeps the records beside changes, and this clone lacks commits \
+                 by which becalm finds these",
+            )
+            .hint(
+                "get them with `git fetch`, or `git fetch --unshallow` if the clone is shallow",
+            ));
+        }
         follow(&mut store, series, &terms, access == Access::Write, now())?;
     }
     let mut prune = Prune {

@@ -17,6 +17,8 @@ pub(crate) struct Settings {
     pub(crate) branch: String,
     /// Whether the file says so.
     pub(crate) is_branch_named: bool,
+    /// Whether neither says so, and the clone of another repository has no other branch.
+    pub(crate) is_only_branch: bool,
     /// Facts that split series, if the file says so; otherwise those by which the history is
     /// already grouped.
     pub(crate) split: Option<Vec<String>>,
@@ -54,7 +56,18 @@ impl Settings {
         let annotate = history.annotate.unwrap_or_else(|| ANNOTATE.map(str::to_owned).to_vec());
         let is_branch_named = history.branch.is_some();
         let of_git = || Repository::find().ok().flatten()?.main_branch();
-        let branch = history.branch.or_else(of_git).unwrap_or_else(|| "main".to_owned());
-        Ok(Self { store, branch, is_branch_named, split: history.split, annotate, changes })
+        let of_git = if is_branch_named { None } else { of_git() };
+        let is_only_branch = of_git.as_ref().is_some_and(|main| main.is_only_one);
+        let branch = history.branch.or(of_git.map(|main| main.name));
+        let branch = branch.unwrap_or_else(|| "main".to_owned());
+        Ok(Self {
+            store,
+            branch,
+            is_branch_named,
+            is_only_branch,
+            split: history.split,
+            annotate,
+            changes,
+        })
     }
 }

@@ -142,6 +142,43 @@ fn what_is_checked_out_is_of_its_branch_by_whatever_name() {
 }
 
 #[test]
+fn the_main_branch_of_a_clone_is_the_one_of_its_remote() {
+    let env = env();
+    if !has_git("the_main_branch_of_a_clone_is_the_one_of_its_remote") {
+        return;
+    }
+    let mut rows = 0;
+    let mut branch = || {
+        rows += 1;
+        env.write("a.csv", format!("time,m\n{rows},{rows}\n"));
+        let added = env.run(["history", "add", "a.csv"]).exits_with(0).stdout;
+        let (_, rest) = added.split_once("branch ").unwrap_or_else(|| panic!("{added}"));
+        rest.split_once(',').unwrap().0.to_owned()
+    };
+    git(&env, &["init", "-q", "-b", "topic"]);
+    git(&env, &["commit", "-qm", "one", "--allow-empty"]);
+    // Of a repository without remotes the only branch is the main one.
+    assert_eq!(branch(), "topic");
+    git(&env, &["remote", "add", "origin", "/nowhere"]);
+    git(&env, &["update-ref", "refs/remotes/origin/topic", "HEAD"]);
+    assert_eq!(branch(), "topic", "nothing better is known");
+    env.write("new.csv", "time,commit,m\n9,new,1\n");
+    let said = env.run(["gate", "new.csv"]).exits_with(3).stdout.replace('\n', " ");
+    assert!(said.contains("git names no main branch here"), "{said}");
+    // A branch for a change is not the main one because a clone has no other.
+    git(&env, &["update-ref", "refs/remotes/origin/master", "HEAD"]);
+    assert_eq!(branch(), "master");
+    let said = env.run(["gate", "new.csv"]).exits_with(3).stdout.replace('\n', " ");
+    assert!(!said.contains("git names no main branch here"), "{said}");
+    let head = "refs/remotes/origin/HEAD";
+    git(&env, &["symbolic-ref", head, "refs/remotes/origin/gone"]);
+    assert_eq!(branch(), "master", "it has another name by now");
+    git(&env, &["update-ref", "refs/remotes/origin/trunk", "HEAD"]);
+    git(&env, &["symbolic-ref", head, "refs/remotes/origin/trunk"]);
+    assert_eq!(branch(), "trunk");
+}
+
+#[test]
 fn a_time_that_is_given_goes_before_that_of_git() {
     let env = env();
     if !has_git("a_time_that_is_given_goes_before_that_of_git") {

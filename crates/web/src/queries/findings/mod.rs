@@ -196,6 +196,7 @@ impl Findings {
         let document = |(name, of): (&String, &Uncounted)| WebUncountedDocument {
             branch: name.clone(),
             lost: of.lost,
+            newer: of.newer,
             merged: of.merged,
             changed: of.changed,
         };
