@@ -11,7 +11,7 @@ use crate::as_text::as_text;
 use crate::words::words;
 
 /// Unit of a metric's values. Times are always kept in seconds and sizes in bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Unit {
     /// Seconds.
     Second,

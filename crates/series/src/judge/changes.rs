@@ -1,13 +1,13 @@
 //! The changes of level of a history, and its newest values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
 use becalm_model::history::{ChangeId, ChangeState, Decision, Point, Review, StoredChange};
 use becalm_model::wire::{SuiteGateChanges, read_document};
-use becalm_model::{GateNote, GateReason, RatioInterval};
+use becalm_model::{GateNote, GateReason, RatioInterval, Unit};
 use becalm_stats::center::median_of;
-use becalm_stats::changes::{self, Shift, State};
+use becalm_stats::changes::{self, Shift, State, StateKind};
 use becalm_store::{EntryFilter, SeriesFilter, Store};
 
 use super::accepted::{Accepted, CONFIDENCE, REACH};
@@ -42,8 +42,10 @@ pub fn judge_changes(
     });
     let all = follow(store, series, &terms.changes, keep, terms.now)?;
     let mut pending = 0;
+    let ends = ends(&all);
     for one in &all {
-        let is_newest = all.iter().all(|other| !has_taken_over(other, one));
+        // Where the same was measured on another machine since, that series goes on where this one ends.
+        let is_newest = end(one) == ends.get(&measured(one)).copied();
         pending += usize::from(judge_one(one, is_newest, terms, rules, findings));
     }
     if pending > 0 {
@@ -104,14 +106,28 @@ fn nothing_of(branch: &str, store: &mut Store) -> GateError {
     GateError::NoSeries { branch, branches }
 }
 
-/// Says whether a series goes on where another ends: the same measured on another machine since.
-fn has_taken_over(newer: &Followed, older: &Followed) -> bool {
-    let (a, b) = (&newer.series.key, &older.series.key);
-    let is_same = (&a.benchmark, &a.metric, &a.unit, &a.parameters)
-        == (&b.benchmark, &b.metric, &b.unit, &b.parameters);
-    // Machines that measure the same commits side by side stand at the same one.
-    let end = |one: &Followed| one.points.last().map(|last| last.at);
-    is_same && end(newer).zip(end(older)).is_some_and(|(newer, older)| newer > older)
+/// What is measured, on whatever machine.
+type What<'a> = (&'a str, &'a str, &'a Unit, &'a [(String, String)]);
+
+fn measured(one: &Followed) -> What<'_> {
+    let key = &one.series.key;
+    (&key.benchmark, &key.metric, &key.unit, &key.parameters)
+}
+
+/// Returns where a series stands. Machines that measure the same commits side by side stand at the same one.
+fn end(one: &Followed) -> Option<f64> {
+    one.points.last().map(|last| last.at)
+}
+
+/// Returns where the newest series of each thing that is measured stands.
+fn ends(all: &[Followed]) -> HashMap<What<'_>, f64> {
+    let mut ends = HashMap::new();
+    for one in all {
+        let Some(end) = end(one) else { continue };
+        let last = ends.entry(measured(one)).or_insert(end);
+        *last = last.max(end);
+    }
+    ends
 }
 
 /// `is_newest` says whether the series has values of the latest machine that has any; limits are for that one. Returns
@@ -250,7 +266,11 @@ fn judged(followed: &Followed, at: usize, size: Size, margin: f64, of: &GateSeri
         GateOutcome::Fail
     };
     let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
-    let id = ChangeId { series: followed.series.id, entry: stored.entry };
+    // A trend has the id of its last change: with that all of it is accepted.
+    let trend = followed.state_of(at).filter(|state| state.kind == StateKind::Trend);
+    let whole = trend.map_or(at, |trend| trend.parts().end - 1);
+    let entry = followed.changes[whole].1.entry;
+    let id = ChangeId { series: followed.series.id, entry };
     let reason = GateReason::Change {
         confirmed: stored.state == ChangeState::Confirmed,
         commit: commit(change.index),
@@ -318,5 +338,27 @@ mod tests {
         assert_eq!(outcome(&values, &accepted), GateOutcome::Pass);
         values.extend((190..215).map(|i| noise(i) + 100.0));
         assert_eq!(outcome(&values, &open), GateOutcome::Pass);
+    }
+
+    #[test]
+    fn a_trend_is_accepted_as_a_whole() {
+        let slope = |i: u32| ((f64::from(i) - 100.0) / 150.0).clamp(0.0, 1.0) * 12.0;
+        // Some noise hides all changes of a slope but one.
+        let (followed, parts) = (0..50)
+            .find_map(|seed| {
+                let mut rng = becalm_stats::Rng::new(seed);
+                let values: Vec<f64> = (0..300).map(|i| 100.0 + slope(i) + rng.normal()).collect();
+                let followed = followed(&values, &HashMap::new());
+                let is_trend = |state: &&State| state.kind == StateKind::Trend && state.count > 1;
+                let parts = followed.states.iter().find(is_trend)?.parts();
+                Some((followed, parts))
+            })
+            .expect("a trend");
+        let open = Accepted::of(&followed, 0).open.expect("it got worse");
+        let size = Size::of(&followed.changes[open].1);
+        let of = named("a", "t", &Unit::Second, &[]);
+        let last = followed.changes[parts.end - 1].1.entry;
+        let expected = ChangeId { series: followed.series.id, entry: last };
+        assert_eq!(judged(&followed, open, size, 0.05, &of).by, GateBy::Change(expected));
     }
 }

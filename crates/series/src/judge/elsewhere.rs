@@ -1,6 +1,6 @@
 //! What the history knows of the same benchmarks and does not count: of another branch, machine or unit.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use becalm_model::history::{Series, SeriesId};
 use becalm_model::{FactDiffers, GateNote, Note};
@@ -26,8 +26,16 @@ pub(super) fn elsewhere(
     let split = store.split()?;
     let machine = fingerprint(&entry.facts, &split);
     let mut found: BTreeMap<Why, Vec<SeriesId>> = BTreeMap::new();
+    let mut points: HashMap<What<'_>, &NewPoint> = HashMap::new();
+    for point in lacking {
+        let mut parameters: Vec<_> = point.parameters.iter().collect();
+        parameters.sort();
+        points.entry((&point.benchmark, &point.metric, parameters)).or_insert(point);
+    }
     for series in store.series(&SeriesFilter::default())? {
-        let why = lacking.iter().find_map(|point| why(&series, point, branch, &machine));
+        let key = &series.key;
+        let what = (&*key.benchmark, &*key.metric, key.parameters.iter().collect());
+        let why = points.get(&what).and_then(|point| why(&series, point, branch, &machine));
         if let Some(why) = why {
             found.entry(why).or_default().push(series.id);
         }
@@ -54,16 +62,12 @@ pub(super) fn elsewhere(
     Ok(notes)
 }
 
+/// Benchmark, metric and sorted parameters.
+type What<'a> = (&'a str, &'a str, Vec<&'a (String, String)>);
+
 /// Says why a series of the same benchmark and metric does not count for a point.
 fn why(series: &Series, point: &NewPoint, branch: &str, machine: &str) -> Option<Why> {
     let key = &series.key;
-    let mut parameters = point.parameters.clone();
-    parameters.sort();
-    if (&key.benchmark, &key.metric, &key.parameters)
-        != (&point.benchmark, &point.metric, &parameters)
-    {
-        return None;
-    }
     if key.branch != branch {
         Some(Why::Branch(key.branch.clone()))
     } else if key.fingerprint != machine {
