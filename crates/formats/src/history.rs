@@ -38,7 +38,10 @@ const HISTORIES: &[Entry] = &[
     Entry {
         name: readers::asv::FOLDER.name,
         recognise: |files| readers::asv::FOLDER.is_of(files),
-        read: |files| readers::asv::commits(files).map(History::of),
+        read: |files| {
+            let (commits, left_out) = readers::asv::commits(files)?;
+            Ok(History { commits, left_out })
+        },
     },
     Entry {
         name: readers::bencher_perf::NAME,

@@ -311,6 +311,8 @@ fn what_was_broken_off_is_no_reason_to_say_yes() {
     env.write("n", "0");
     let line = ["--rounds", "20", "--metric", T, "--export-json", "s.json", "--", "./new"];
     let _ = env.measure(&line).exits_with(4);
+    let said = env.run(["history", "add", "s.json"]).exits_with(0).stderr;
+    assert!(said.contains("Interrupted: s.json: "), "{said}");
     toml(&env, "[gate.rules.t]\nmax = '2000 ns'\n");
     let found = gate(&env, &["s.json"], 3);
     assert_eq!(found["verdict"], "inconclusive", "{found}");

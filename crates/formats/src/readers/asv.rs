@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use becalm_model::history::AtCommit;
-use becalm_model::{Direction, ImportFact, Part, Unit};
+use becalm_model::{Direction, ImportFact, Part, Unit, counted};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -110,19 +110,21 @@ fn read(files: &[File]) -> Result<Imported, ImportError> {
             ("python", &document.python.0),
         ]);
         let subject = imported.another(&name, Vec::new(), parameters);
-        let parts = import_all(&mut imported, file, document, subject, &units, Detail::All)?;
+        let (parts, _) = import_all(&mut imported, file, document, subject, &units, Detail::All)?;
         imported.parts(subject, parts);
     }
     Ok(imported)
 }
 
-/// Reads every file of results as a commit.
-pub(crate) fn commits(files: &[File]) -> Result<Vec<AtCommit>, ImportError> {
+/// Reads every file of results as a commit, and says what has no value.
+pub(crate) fn commits(files: &[File]) -> Result<(Vec<AtCommit>, Option<String>), ImportError> {
     let common: Vec<&File> =
         files.iter().filter(|file| files.len() > 1 && AsvFolder::is_common(&file.name)).collect();
-    let folder = AsvFolder::of(common)?;
+    let mut folder = AsvFolder::of(common)?;
     let results = files.iter().filter(|file| is_result(file));
-    results.filter_map(|file| folder.commit(file).transpose()).collect()
+    let commits: Result<_, _> =
+        results.filter_map(|file| folder.commit(file).transpose()).collect();
+    Ok((commits?, folder.left_out()))
 }
 
 /// A folder of ASV's results, of which one file is read after the other: such a folder may be larger than the memory.
@@ -133,6 +135,10 @@ pub struct AsvFolder {
     /// What is known of each machine, by the folder that it has.
     machines: BTreeMap<Option<String>, Map<String, Value>>,
     detail: Detail,
+    /// Results so far that have no value.
+    lacking: usize,
+    /// Files so far in which none has one.
+    failed: usize,
 }
 
 impl AsvFolder {
@@ -176,7 +182,7 @@ impl AsvFolder {
     /// # Errors
     ///
     /// If the file is not as ASV writes it.
-    pub fn commit(&self, file: &File) -> Result<Option<AtCommit>, ImportError> {
+    pub fn commit(&mut self, file: &File) -> Result<Option<AtCommit>, ImportError> {
         let document: Document = json::read(file)?;
         let mut imported = Imported::of("ASV");
         if let Some(machine) = self.machines.get(&file.folder().map(str::to_owned)) {
@@ -186,9 +192,12 @@ impl AsvFolder {
         // What ASV keeps is the date of the commit; when it was measured nobody knows.
         let parameters = parameters_of([("environment", environment(file, &document))]);
         let subject = imported.another("asv", Vec::new(), parameters);
-        let parts = import_all(&mut imported, file, &document, subject, &self.units, self.detail)?;
+        let (parts, lacking) =
+            import_all(&mut imported, file, &document, subject, &self.units, self.detail)?;
         // A commit of which everything failed has nothing to be kept.
+        self.lacking += lacking;
         if parts.is_empty() {
+            self.failed += 1;
             return Ok(None);
         }
         imported.parts(subject, parts);
@@ -200,9 +209,21 @@ impl AsvFolder {
         let time = Some(document.date.0 / 1000.0).filter(|time| *time > 0.0);
         Ok(Some(AtCommit { time, ..AtCommit::of(commit, record) }))
     }
+
+    /// Says what was left out of the files that were read, as a sentence.
+    pub fn left_out(&self) -> Option<String> {
+        let results = (self.lacking > 0).then(|| {
+            let results = counted(self.lacking, "result");
+            format!("{results} without a value, which failed or which ASV skipped")
+        });
+        let files = (self.failed > 0)
+            .then(|| format!("{} in which no result has a value", counted(self.failed, "file")));
+        let all: Vec<String> = results.into_iter().chain(files).collect();
+        (!all.is_empty()).then(|| format!("skipped: {}", all.join("; ")))
+    }
 }
 
-/// Imports every benchmark of a document as one subject.
+/// Imports every benchmark of a document as one subject, and says how many results have no value.
 fn import_all(
     imported: &mut Imported,
     file: &File,
@@ -210,15 +231,18 @@ fn import_all(
     subject: usize,
     units: &Map<String, Value>,
     detail: Detail,
-) -> Result<Vec<Part>, ImportError> {
-    let mut parts = Vec::new();
+) -> Result<(Vec<Part>, usize), ImportError> {
+    let (mut parts, mut lacking) = (Vec::new(), 0);
     for (benchmark, value) in &document.results {
         let place = format!("results.{benchmark}");
         let outcome = outcome(file, &place, value, &document.result_columns, detail)?;
         let described = units.get(benchmark);
-        parts.extend(import(imported, file, &place, subject, benchmark, described, &outcome)?);
+        let found = import(imported, file, &place, subject, benchmark, described, &outcome)?;
+        // A single null may stand for all combinations, or for a benchmark.
+        lacking += outcome.results.len().max(1).saturating_sub(found.len());
+        parts.extend(found);
     }
-    Ok(parts)
+    Ok((parts, lacking))
 }
 
 /// Returns the name of the environment, which version 1 has only in the name of the file.
@@ -366,7 +390,7 @@ fn import(
         }
         let expected = format!(
             "{}, one per combination of parameters",
-            becalm_model::counted(usize::try_from(combinations).unwrap_or(usize::MAX), "result")
+            counted(usize::try_from(combinations).unwrap_or(usize::MAX), "result")
         );
         let found = outcome.results.len().to_string();
         return Err(ImportError::at_field(file, &format!("{place}.result"), &expected, &found));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use becalm_model::gate::{GateOutcome, GateReport};
 use becalm_model::wire::gate_document;
-use becalm_model::{GateNote, GateReason, Note, Record, RecordKind, SessionNote};
+use becalm_model::{GateNote, GateReason, Note, Record, RecordKind};
 use becalm_report::{WORDS, gate_text};
 use becalm_series::judge::{
     Findings, GateError, GateTerms, MeasuredSide, Rules, judge_by_history, judge_changes,
@@ -15,7 +15,8 @@ use becalm_session::suite::SuiteFile;
 use clap::builder::NonEmptyStringValueParser;
 
 use super::history::{
-    Content, CountedFlags, Home, LeftOut, Settings, StoreFlags, content, measurements, now,
+    Content, CountedFlags, Home, LeftOut, Settings, StoreFlags, broken_off_by, content,
+    measurements, now,
 };
 use crate::error::CommandError;
 use crate::exit::Exit;
@@ -222,20 +223,6 @@ fn branch_with_history(
             Ok(main)
         }
     }
-}
-
-/// Says why the session of a file did not finish, or not with all its subjects.
-fn broken_off_by(record: &Record, file: &str) -> Vec<Note> {
-    let broken_off = record.interrupted.iter().map(|because| {
-        GateNote::BrokenOff { file: file.to_owned(), because: because.clone() }.into()
-    });
-    let left_out = record.notes.iter().filter_map(|note| match note {
-        Note::Session(SessionNote::LeftOut { failure }) => {
-            Some(GateNote::NotWhole { file: file.to_owned(), failure: failure.clone() }.into())
-        }
-        _ => None,
-    });
-    broken_off.chain(left_out).collect()
 }
 
 /// Says whether a record of one side has a value, or a benchmark without one because its runs were cut off.

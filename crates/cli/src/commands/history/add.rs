@@ -14,7 +14,9 @@ use clap::builder::NonEmptyStringValueParser;
 
 use super::asv_folder::AsvResults;
 use super::token::read_token;
-use super::{Content, Home, Records, Settings, StoreFlags, content, measurements, moment};
+use super::{
+    Content, Home, Records, Settings, StoreFlags, broken_off_by, content, measurements, moment,
+};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -89,7 +91,12 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         }
         let found = match content(path, args.format.as_deref(), ui)? {
             Content::Commits(commits) => commits,
-            Content::Record(record) => measurements(*record),
+            Content::Record(record) => {
+                for note in broken_off_by(&record, &name) {
+                    ui.warn((WORDS.note)(&note));
+                }
+                measurements(*record)
+            }
         };
         refuse_one_place(args, &name, found.len())?;
         wanted.push((name, Results::Read(found)));
@@ -273,7 +280,11 @@ impl Adding<'_> {
                 }
                 let is_kept = self.needed(records) == Records::Kept;
                 let mut folder = if is_kept { folder } else { folder.values_alone() };
-                folder.try_for_each(|one| self.take(name, &one?, records))
+                let read = folder.try_for_each(|one| self.take(name, &one?, records));
+                if let Some(left_out) = folder.left_out() {
+                    self.ui.warn(format!("{name}: {left_out}"));
+                }
+                read
             }
         }
     }

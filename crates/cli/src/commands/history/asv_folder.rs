@@ -44,6 +44,11 @@ impl AsvResults {
         Self { folder: self.folder.values_alone(), ..self }
     }
 
+    /// Says what was left out of the files that were read, as a sentence.
+    pub(super) fn left_out(&self) -> Option<String> {
+        self.folder.left_out()
+    }
+
     /// Returns how many files there are.
     pub(super) fn len(&self) -> usize {
         self.files.len()

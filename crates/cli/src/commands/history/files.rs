@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use becalm_formats::{history_formats, measured_last};
-use becalm_model::Record;
 use becalm_model::history::AtCommit;
+use becalm_model::{GateNote, Note, Record, SessionNote};
 
 use crate::error::CommandError;
 use crate::foreign;
@@ -46,4 +46,18 @@ pub(crate) fn content(path: &Path, format: Option<&str>, ui: &Ui) -> Result<Cont
 pub(crate) fn measurements(record: Record) -> Vec<AtCommit> {
     let last = measured_last(&record);
     becalm_series::measurements(record, last)
+}
+
+/// Says why the session of a file did not finish, or not with all its subjects.
+pub(crate) fn broken_off_by(record: &Record, file: &str) -> Vec<Note> {
+    let broken_off = record.interrupted.iter().map(|because| {
+        GateNote::BrokenOff { file: file.to_owned(), because: because.clone() }.into()
+    });
+    let left_out = record.notes.iter().filter_map(|note| match note {
+        Note::Session(SessionNote::LeftOut { failure }) => {
+            Some(GateNote::NotWhole { file: file.to_owned(), failure: failure.clone() }.into())
+        }
+        _ => None,
+    });
+    broken_off.chain(left_out).collect()
 }

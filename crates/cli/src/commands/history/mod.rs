@@ -23,7 +23,7 @@ use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
 
-pub(crate) use files::{Content, content, measurements};
+pub(crate) use files::{Content, broken_off_by, content, measurements};
 pub(crate) use home::{CountedFlags, Home, LeftOut, Records};
 pub(crate) use pages::{commit_pages, commits, record_page, title};
 pub(crate) use settings::Settings;

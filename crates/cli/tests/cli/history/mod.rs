@@ -315,6 +315,8 @@ fn a_folder_of_asv_is_read_file_by_file_and_its_records_can_be_dropped() {
     }
     let added = env.run(["history", "add", "results", "--records", "drop"]).exits_with(0);
     assert_eq!(added.stdout.matches(", 1 value").count(), 5, "{}", added.stdout);
+    let said = "results: skipped: 10 results without a value, which failed or which ASV skipped";
+    assert!(added.stderr.contains(said), "{}", added.stderr);
     let again = env.run(["history", "add", "results"]).exits_with(0);
     let known = "5 results are already in the history, as entries 1 to 5; nothing was changed";
     assert_eq!(again.stderr.matches("already in").count(), 1, "{}", again.stderr);
