@@ -373,6 +373,10 @@ fn what_was_confirmed_stays_when_its_series_turns_unstable() {
     assert_eq!((&state["commit"], &state["changes"][0]), (&"c060".into(), &id.into()), "{after}");
     let text = env.run(["changes"]).exits_with(0).stdout;
     assert!(text.contains("unstable  c060") && !text.contains("regression"), "{text}");
+    // It goes on, whenever it was first reported.
+    let since = changes(&env, &["--since", "2100-01-01"]);
+    assert_eq!(since["changes"], Value::Array(Vec::new()), "{since}");
+    assert_eq!(since["states"][0]["state"], "unstable", "{since}");
     let listed = env.run(["history", "list", "--series"]).exits_with(0).stdout;
     assert!(listed.contains("unstable"), "{listed}");
     let listed = json(&env.run(["history", "list", "--series", "--json"]).exits_with(0).stdout);

@@ -9,7 +9,7 @@ use becalm_series::{
     Access, ChangeTerms, Followed, SeriesFilter, Store, change_in_history, follow_each, placed,
     state_in_history,
 };
-use becalm_stats::changes::Changes;
+use becalm_stats::changes::{Changes, State};
 
 use super::few::{self, Unchanged};
 use super::series::find;
@@ -111,9 +111,17 @@ impl Listed {
         // What was first reported when is kept of changes of level alone.
         if args.since.is_none() {
             listed.spreads = spreads_of(followed).collect();
-            let state = |state| state_in_history(followed, state);
-            listed.states = followed.states.iter().map(state).collect();
         }
+        // A state is one line in place of its parts, of which the newest may be new; and it goes on without them.
+        let is_new = |state: &&State| {
+            let parts = &followed.changes[state.parts()];
+            args.since.is_none_or(|since| {
+                state.is_current(followed.points.len())
+                    || parts.iter().any(|(_, part)| part.first_seen.time >= since)
+            })
+        };
+        let states = followed.states.iter().filter(is_new);
+        listed.states = states.map(|state| state_in_history(followed, state)).collect();
         listed
     }
 }

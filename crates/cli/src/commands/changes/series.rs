@@ -105,7 +105,8 @@ fn values(text: &str, name: &str) -> Result<Vec<Option<f64>>, CommandError> {
         CommandError::usage(format!("{name}: {what}"))
             .hint("a series is a JSON array of numbers, or one number per line")
     };
-    let text = text.trim();
+    // Some programs begin a text with a byte order mark.
+    let text = text.trim_start_matches('\u{feff}').trim();
     if text.is_empty() {
         return Err(wrong("it contains no number".to_owned()));
     }
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn arrays_and_lines_are_read() {
         let expected = vec![Some(1.0), None, Some(2.5)];
-        for text in ["[1, null, 2.5]", "1\n\n2.5\n", "1\r\nNaN\r\n2.5"] {
+        for text in ["[1, null, 2.5]", "1\n\n2.5\n", "1\r\nNaN\r\n2.5", "\u{feff}1\n\n2.5"] {
             assert_eq!(values(text, "f").ok(), Some(expected.clone()), "{text:?}");
         }
         for text in ["", "[1, \"a\"]", "1\nx", "[1", "1\ninf", "{\"a\": 1}"] {
