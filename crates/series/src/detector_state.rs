@@ -1,8 +1,10 @@
 //! What the detector of changes leaves with a series, as the text that a store keeps.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
+use becalm_model::history::{EntryId, Point};
 use becalm_stats::changes::{
     Change, Changes, Checkpoint, Correlation, Rules, SpreadChange, State, StateKind,
 };
@@ -11,7 +13,8 @@ use becalm_store::DetectorState;
 /// Version of the detector and of what it leaves: others begin anew.
 pub(crate) const VERSION: u32 = 6;
 
-/// The first word of a line about a change of spread, and about a state.
+/// The first word of a line about points that do not count, about a change of spread, and about a state.
+const SKIPPED: &str = "skipped";
 const SPREAD: &str = "spread";
 const UNSTABLE: &str = "unstable";
 const TREND: &str = "trend";
@@ -23,7 +26,43 @@ pub(crate) struct Left {
     pub(crate) at: Checkpoint,
     /// What it found; nothing of it is pending.
     pub(crate) found: Changes,
+    /// The points that it did not read because they do not count.
+    pub(crate) skipped: Skipped,
 }
+
+/// Points of a series that do not count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Skipped {
+    /// How many points there are with them.
+    whole: usize,
+    /// Their places among all points, and their entries.
+    points: Vec<(usize, EntryId)>,
+}
+
+impl Skipped {
+    /// Finds the points of these entries.
+    pub(crate) fn among(points: &[Point], left_out: &HashSet<EntryId>) -> Self {
+        let all = points.iter().map(|point| point.entry).enumerate();
+        Self {
+            whole: points.len(),
+            points: all.filter(|(_, entry)| left_out.contains(entry)).collect(),
+        }
+    }
+
+    /// Returns how many of the first points do not count, and a number that is another one for other entries.
+    fn of_first(&self, whole: usize) -> (usize, u64) {
+        let first = &self.points[..self.points.partition_point(|(place, _)| *place < whole)];
+        let mut hash = FNV_OFFSET;
+        for byte in first.iter().flat_map(|(_, entry)| entry.0.to_le_bytes()) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
+        }
+        (first.len(), hash)
+    }
+}
+
+/// The constants of FNV-1a with 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
+const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+const FNV_PRIME: u64 = 0x100_0000_01b3;
 
 impl Left {
     /// Writes it, with the rules by which it was found.
@@ -33,6 +72,11 @@ impl Left {
             "{rules:?}\n{start} {seen} {:?} {:?} {:?}\n",
             past.products, past.squares, past.count
         );
+        if !self.skipped.points.is_empty() {
+            let whole = self.skipped.whole;
+            let (count, hash) = self.skipped.of_first(whole);
+            let _ = writeln!(text, "{SKIPPED} {whole} {count} {hash}");
+        }
         for one in &self.found.confirmed {
             let _ = writeln!(
                 text,
@@ -65,8 +109,14 @@ impl Left {
         DetectorState { version: VERSION, bytes: text.into_bytes() }
     }
 
-    /// Reads what was left; nothing if it is of another version, by other rules, or not of this series.
-    pub(crate) fn read(state: &DetectorState, rules: Rules, points: usize) -> Option<Self> {
+    /// Reads what was left; nothing if it is of another version, by other rules, or not of this series without the points
+    /// that are `skipped` now.
+    pub(crate) fn read(
+        state: &DetectorState,
+        rules: Rules,
+        points: usize,
+        skipped: &Skipped,
+    ) -> Option<Self> {
         let text = std::str::from_utf8(&state.bytes).ok().filter(|_| state.version == VERSION)?;
         let mut lines = text.lines();
         if lines.next()? != format!("{rules:?}") {
@@ -74,8 +124,10 @@ impl Left {
         }
         let at = checkpoint(lines.next()?)?;
         let mut found = Changes::default();
+        let (mut whole, mut known) = (at.seen, Skipped::default().of_first(0));
         for line in lines {
             match line.split_once(' ')?.0 {
+                SKIPPED => (whole, known) = self::skipped(line)?,
                 SPREAD => found.spreads.push(spread(line)?),
                 UNSTABLE => found.states.push(self::state(line, StateKind::Unstable)?),
                 TREND => found.states.push(self::state(line, StateKind::Trend)?),
@@ -89,7 +141,9 @@ impl Left {
         let are_seen = seen.max().is_none_or(|last| last < at.seen);
         let have_parts = found.states.iter().all(|one| one.parts().end <= count);
         let is_whole = at.start <= at.seen && at.seen <= points && at.needed() <= at.seen;
-        (is_whole && are_seen && have_parts).then_some(Self { at, found })
+        let are_same = skipped.of_first(whole) == known && at.seen + known.0 == whole;
+        let skipped = skipped.clone();
+        (is_whole && are_seen && have_parts && are_same).then_some(Self { at, found, skipped })
     }
 }
 
@@ -118,6 +172,12 @@ fn change(line: &str) -> Option<Change> {
         after: next(&mut words)?,
         correlation: next(&mut words)?,
     })
+}
+
+/// Reads how many points there were with those that did not count, and what is known of these.
+fn skipped(line: &str) -> Option<(usize, (usize, u64))> {
+    let mut words = line.split(' ').skip(1);
+    Some((next(&mut words)?, (next(&mut words)?, next(&mut words)?)))
 }
 
 fn spread(line: &str) -> Option<SpreadChange> {

@@ -16,7 +16,7 @@ use becalm_stats::changes::{
 };
 use becalm_store::{DetectorState, Found, Moved, Snapshot, Store, StoreError};
 
-use crate::detector_state::Left;
+use crate::detector_state::{Left, Skipped};
 use crate::parallel;
 
 /// When a change of level is one.
@@ -213,13 +213,10 @@ impl Known {
         now: f64,
     ) -> (Followed, Option<Found>) {
         let Self { series, changes: known, reviews, state } = self;
-        let count = points.len();
+        let skipped = Skipped::among(&points, &terms.left_out);
         points.retain(|point| !terms.left_out.contains(&point.entry));
-        // Where the detector stands is of the points that there were.
-        let is_whole = points.len() == count;
-        let state = state.filter(|_| is_whole);
         let rules = terms.rules(&series.key.benchmark, &series.key.metric);
-        let (found, left) = detect(&points, rules, state.as_ref());
+        let (found, left) = detect(&points, skipped, rules, state.as_ref());
         let (changes, moved) = stored(&points, &found, &known, &reviews, terms.size(), now);
         let is_at_change = |entry| changes.iter().any(|(_, change)| change.entry == entry);
         let is_moved = |entry| moved.iter().any(|one| one.from == entry);
@@ -228,21 +225,22 @@ impl Known {
         let same = changes.iter().map(|(_, change)| change).eq(&known);
         let news = (!same || state.as_ref() != Some(&left)).then(|| {
             let changes = changes.iter().map(|(_, change)| change.clone()).collect();
-            let detector = Some(left).filter(|_| is_whole);
-            Found { series: series.id, changes, moved, detector }
+            Found { series: series.id, changes, moved, detector: Some(left) }
         });
         let Changes { spreads, states, .. } = found;
         (Followed { series, points, changes, spreads, states, decided }, news)
     }
 }
 
-/// Finds the changes of one series, from where the detector stopped if it left something.
+/// Finds the changes of one series, from where the detector stopped if it left something. `skipped` are points that it has
+/// beside these.
 fn detect(
     points: &[Point],
+    skipped: Skipped,
     rules: Rules,
     state: Option<&DetectorState>,
 ) -> (Changes, DetectorState) {
-    let left = state.and_then(|state| Left::read(state, rules, points.len()));
+    let left = state.and_then(|state| Left::read(state, rules, points.len(), &skipped));
     let known: Vec<_> = points.iter().map(|point| (point.error, point.runs)).collect();
     let values: Vec<changes::Point> = (points.iter().zip(errors(&known)))
         .map(|(point, error)| changes::Point { value: point.value, error })
@@ -260,7 +258,7 @@ fn detect(
     }
     let plain: Vec<f64> = points.iter().map(|point| point.value).collect();
     found.states = states(&plain, &found.confirmed, seen, &found.states);
-    let left = Left { at: detector.checkpoint(), found: found.clone() };
+    let left = Left { at: detector.checkpoint(), found: found.clone(), skipped };
     found.pending = detector.pending();
     (found, left.written(rules))
 }
@@ -384,6 +382,15 @@ mod tests {
         values.iter().enumerate().map(point).collect()
     }
 
+    /// Finds the changes of a series of which all points count.
+    fn detect(
+        points: &[Point],
+        rules: Rules,
+        state: Option<&DetectorState>,
+    ) -> (Changes, DetectorState) {
+        super::detect(points, Skipped::default(), rules, state)
+    }
+
     /// Noise that is the same every time.
     fn noise(i: usize) -> f64 {
         ((i * 7919 + 13) % 101) as f64 / 50.0
@@ -413,6 +420,42 @@ mod tests {
         );
         let broken = DetectorState { version: VERSION, bytes: b"nothing\n1 2".to_vec() };
         assert_eq!(detect(&all, Rules::default(), Some(&broken)).0, whole);
+    }
+
+    #[test]
+    fn a_series_without_some_of_its_points_is_read_on_as_long_as_they_are_the_same() {
+        let values: Vec<f64> =
+            (0..120).map(|i| noise(i) + if i < 60 { 100.0 } else { 120.0 }).collect();
+        let all = points(&values);
+        let without = |end: usize, left_out: &[i64], state: Option<&DetectorState>| {
+            let left_out: HashSet<EntryId> = left_out.iter().copied().map(EntryId).collect();
+            let skipped = Skipped::among(&all[..end], &left_out);
+            let mut points = all[..end].to_vec();
+            points.retain(|point| !left_out.contains(&point.entry));
+            let is_continued = state.is_some_and(|state| {
+                Left::read(state, Rules::default(), points.len(), &skipped).is_some()
+            });
+            let (found, left) = super::detect(&points, skipped, Rules::default(), state);
+            (found, left, is_continued)
+        };
+        let (_, state, _) = without(100, &[20, 70, 100], None);
+        for (end, left_out, expected) in [
+            (100, &[20, 70, 100][..], true),
+            (120, &[20, 70, 100], true),
+            (120, &[20, 70, 100, 115], true),
+            // Others do not count now, or all do.
+            (120, &[20, 71, 100], false),
+            (120, &[20, 70], false),
+            (120, &[], false),
+        ] {
+            let (found, _, is_continued) = without(end, left_out, Some(&state));
+            assert_eq!(is_continued, expected, "{end} {left_out:?}");
+            assert_eq!(found, without(end, left_out, None).0, "{end} {left_out:?}");
+        }
+        // One from when all counted holds as long as no earlier point is skipped.
+        let (_, whole) = detect(&all[..100], Rules::default(), None);
+        assert!(without(120, &[110], Some(&whole)).2);
+        assert!(!without(120, &[20], Some(&whole)).2);
     }
 
     #[test]
