@@ -106,82 +106,15 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         changes,
         now: now(),
     };
-    // Files of measurements that did not come to their end, and why.
-    let mut broken_off = Vec::new();
-    let mut is_of_one_program = false;
     if args.records.is_empty() {
         let (mut store, access) = args.store.open_to_follow(&settings, ui)?;
         let keep = access == Access::Write && !is_view;
         judge_changes(&mut store, keep, &terms, &mut rules, &mut findings)?;
     } else {
-        let mut new = Vec::new();
-        for path in &args.records {
-            let found = match content(path, None, ui)? {
-                Content::Commits(commits) => commits,
-                Content::Record(record) => {
-                    broken_off.extend(broken_off_by(&record, &path.display().to_string()));
-                    if record.kind == RecordKind::Comparison {
-                        // It is within every margin of itself.
-                        if record.is_of_one_program() {
-                            findings.notes.extend(record.notes);
-                            is_of_one_program = true;
-                            continue;
-                        }
-                        let known = findings.results.len();
-                        judge_interleaved(&record, &mut rules, &mut findings);
-                        if findings.results.len() == known {
-                            return Err(nothing(&path.display().to_string()));
-                        }
-                        continue;
-                    }
-                    measurements(*record)
-                }
-            };
-            match &found[..] {
-                [one] => {
-                    // One that was broken off is doubted below.
-                    if broken_off.is_empty() && !has_values(&one.record) {
-                        return Err(nothing(&path.display().to_string()));
-                    }
-                    new.push(one.clone());
-                }
-                many => {
-                    return Err(CommandError::usage(format!(
-                        "{} has results of {} commits, but only a record of one commit can be \
-                         judged",
-                        path.display(),
-                        many.len()
-                    ))
-                    .hint(
-                        "add it with `becalm history add`; then `becalm gate` without a file \
-                         judges the history",
-                    ));
-                }
-            }
-        }
-        if !new.is_empty() {
-            let of = EntryTerms {
-                commit: args.commit.clone(),
-                branch: Some(terms.branch.clone()),
-                ..EntryTerms::default()
-            };
-            let measured: Vec<MeasuredSide<'_>> = new
-                .iter()
-                .map(|one| MeasuredSide {
-                    record: &one.record,
-                    entry: home.entry(one, &of, &terms.branch),
-                })
-                .collect();
-            let mut store = args.store.open_if_there(&settings)?;
-            let store = store.as_mut();
-            judge_by_history(&measured, store, &terms, &mut rules, &mut findings)?;
-        }
-        let is_whole = broken_off.is_empty();
-        if findings.results.is_empty() && !(is_of_one_program && is_whole) {
-            return Err(nothing("it"));
-        }
+        let broken_off =
+            judge_files(args, &settings, &home, &terms, &mut rules, &mut findings, ui)?;
+        doubt_what_was_broken_off(&mut findings, broken_off);
     }
-    doubt_what_was_broken_off(&mut findings, broken_off);
     if let (Some(wrong), Some(file)) = (rules.unsuited(), &file) {
         return Err(file.error_at(&["gate", "rules", &wrong.rule, wrong.key], wrong).into());
     }
@@ -192,6 +125,84 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         ));
     }
     conclude(findings, args, ui)
+}
+
+/// Judges the files, and returns which of them are of measurements that did not come to their end, and why.
+fn judge_files(
+    args: &Args,
+    settings: &Settings,
+    home: &Home,
+    terms: &GateTerms,
+    rules: &mut Rules,
+    findings: &mut Findings,
+    ui: &Ui,
+) -> Result<Vec<Note>, CommandError> {
+    let mut broken_off = Vec::new();
+    let mut is_of_one_program = false;
+    let mut new = Vec::new();
+    for path in &args.records {
+        let found = match content(path, None, ui)? {
+            Content::Commits(commits) => commits,
+            Content::Record(record) => {
+                broken_off.extend(broken_off_by(&record, &path.display().to_string()));
+                if record.kind == RecordKind::Comparison {
+                    // It is within every margin of itself.
+                    if record.is_of_one_program() {
+                        findings.notes.extend(record.notes);
+                        is_of_one_program = true;
+                        continue;
+                    }
+                    let known = findings.results.len();
+                    judge_interleaved(&record, rules, findings);
+                    if findings.results.len() == known {
+                        return Err(nothing(&path.display().to_string()));
+                    }
+                    continue;
+                }
+                measurements(*record)
+            }
+        };
+        match &found[..] {
+            [one] => {
+                // One that was broken off is doubted.
+                if broken_off.is_empty() && !has_values(&one.record) {
+                    return Err(nothing(&path.display().to_string()));
+                }
+                new.push(one.clone());
+            }
+            many => {
+                return Err(CommandError::usage(format!(
+                    "{} has results of {} commits, but only a record of one commit can be judged",
+                    path.display(),
+                    many.len()
+                ))
+                .hint(
+                    "add it with `becalm history add`; then `becalm gate` without a file judges \
+                     the history",
+                ));
+            }
+        }
+    }
+    if !new.is_empty() {
+        let of = EntryTerms {
+            commit: args.commit.clone(),
+            branch: Some(terms.branch.clone()),
+            ..EntryTerms::default()
+        };
+        let measured: Vec<MeasuredSide<'_>> = new
+            .iter()
+            .map(|one| MeasuredSide {
+                record: &one.record,
+                entry: home.entry(one, &of, &terms.branch),
+            })
+            .collect();
+        let mut store = args.store.open_if_there(settings)?;
+        judge_by_history(&measured, store.as_mut(), terms, rules, findings)?;
+    }
+    if findings.results.is_empty() && !(is_of_one_program && broken_off.is_empty()) {
+        return Err(nothing("it"));
+    }
+    Ok(broken_off)
 }
 
 /// Returns the branch to judge by if none is named: the main one, or if the history has nothing of it, the one that has
