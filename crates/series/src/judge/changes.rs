@@ -13,8 +13,10 @@ use becalm_store::{EntryFilter, SeriesFilter, Store};
 use super::accepted::{Accepted, CONFIDENCE, REACH};
 use super::comparison::{Loss, Worse};
 use super::history::{doubt, why_unstable};
+use super::level::{ByHistory, History, Measured, against_level};
 use super::rules::Rules;
-use super::{Findings, GateError, GateTerms, judge_by_limits, named};
+use super::standing::{StandingTerms, Value};
+use super::{Findings, GateError, GateTerms, MARGIN, judge_by_limits, named};
 use crate::cut_off::{CutOff, cut_off};
 use crate::follow::{Followed, follow};
 
@@ -164,7 +166,12 @@ fn judge_one(
         if let Some(state) = unstable.filter(|_| !fails) {
             findings.results.push(judged_unstable(followed, state, margin, &of));
         }
-        if let Some(at) = accepted.pending.filter(|_| unstable.is_none()) {
+        let margin_of_exact = rule.margin.unwrap_or(MARGIN);
+        let exact = Some(followed).filter(|_| accepted.open.is_none() && unstable.is_none());
+        let exact = exact.and_then(|one| judged_exact(one, &accepted, first, margin_of_exact, &of));
+        let is_pending = unstable.is_none() && exact.is_none();
+        findings.results.extend(exact);
+        if let Some(at) = accepted.pending.filter(|_| is_pending) {
             let (_, stored) = &followed.changes[at];
             let result = judged(followed, at, Size::of(stored), margin, &of);
             if rule.changes == SuiteGateChanges::Pending {
@@ -255,6 +262,43 @@ fn judged_unstable(followed: &Followed, state: &State, margin: f64, of: &GateSer
     }
 }
 
+/// Judges the last value of an exact metric by the best one of the accepted level, if it fails: what creeps up without any
+/// noise is no change of level. Changes before the point `first` are accepted.
+fn judged_exact(
+    followed: &Followed,
+    accepted: &Accepted,
+    first: usize,
+    margin: f64,
+    of: &GateSeries,
+) -> Option<GateResult> {
+    let points = &followed.points;
+    let begin = accepted.indices().next()?.max(accepted.dismissed.unwrap_or(0));
+    // Of what is accepted the last value is what others are compared with.
+    let begin = begin.max(first.saturating_sub(1));
+    let (last, earlier) = points.get(begin..)?.split_last()?;
+    if !followed.series.exact || earlier.is_empty() {
+        return None;
+    }
+    let value = |point: &Point| Value { value: point.value, error: None };
+    let history = History { accepted: earlier.iter().map(value).collect(), ..History::default() };
+    let measured = Measured { value: value(last), runs: last.runs, exact: true };
+    // Where nothing is estimated any confidence is the same.
+    let terms =
+        StandingTerms { direction: followed.series.key.direction, margin, confidence: CONFIDENCE };
+    let ByHistory { mut result, newest } = against_level(of.clone(), measured, &history, &terms);
+    if result.outcome != GateOutcome::Fail {
+        return None;
+    }
+    let commit = |place: usize| points[place].commit.as_deref().map(str::to_owned);
+    let worse = points.len() - newest;
+    if let GateReason::StillWorse { since, .. } = &mut result.reason {
+        *since = commit(worse);
+    }
+    let accept = ChangeId { series: followed.series.id, entry: points[worse].entry };
+    let base = worse.checked_sub(1).and_then(commit);
+    Some(GateResult { accept: Some(accept), base, head: commit(points.len() - 1), ..result })
+}
+
 /// Judges a change by the size that it has now.
 fn judged(followed: &Followed, at: usize, size: Size, margin: f64, of: &GateSeries) -> GateResult {
     let (change, stored) = &followed.changes[at];
@@ -299,6 +343,10 @@ mod tests {
 
     /// Judges a history of these values without a file.
     fn outcome(values: &[f64], reviews: &HashMap<usize, Review>) -> GateOutcome {
+        outcome_of(&followed(values, reviews))
+    }
+
+    fn outcome_of(followed: &Followed) -> GateOutcome {
         let terms = GateTerms {
             branch: "main".to_owned(),
             confidence: 0.95,
@@ -308,7 +356,7 @@ mod tests {
         };
         let mut findings = Findings::default();
         let mut rules = Rules::new(SuiteGate::default(), Some(0.05));
-        let _ = judge_one(&followed(values, reviews), true, &terms, &mut rules, &mut findings);
+        let _ = judge_one(followed, true, &terms, &mut rules, &mut findings);
         findings.results.iter().map(|one| one.outcome).max().unwrap_or(GateOutcome::Pass)
     }
 
@@ -338,6 +386,28 @@ mod tests {
         assert_eq!(outcome(&values, &accepted), GateOutcome::Pass);
         values.extend((190..215).map(|i| noise(i) + 100.0));
         assert_eq!(outcome(&values, &open), GateOutcome::Pass);
+    }
+
+    #[test]
+    fn an_exact_metric_that_creeps_up_fails_until_it_is_accepted() {
+        let values: Vec<f64> = (0..30).map(|i| 1000.0 * 1.005_f64.powi(i)).collect();
+        let exact = |end: usize, accepted: Option<usize>| {
+            let review = Review {
+                decision: Decision::Acknowledged { reason: None },
+                by: "ada".to_owned(),
+                time: 0.0,
+            };
+            let reviews = accepted.map(|at| (at, review)).into_iter().collect();
+            let mut followed = followed(&values[..end], &reviews);
+            followed.series.exact = true;
+            outcome_of(&followed)
+        };
+        let outcomes: Vec<GateOutcome> = (1..=30).map(|end| exact(end, None)).collect();
+        // Ten steps are 5.1 %.
+        assert_eq!(outcomes[..10], [GateOutcome::Pass; 10]);
+        assert_eq!(outcomes[10..], [GateOutcome::Fail; 20]);
+        assert_eq!(exact(20, Some(10)), GateOutcome::Pass);
+        assert_eq!(exact(21, Some(10)), GateOutcome::Fail);
     }
 
     #[test]
