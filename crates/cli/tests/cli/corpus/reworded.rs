@@ -139,7 +139,10 @@ pub(super) const REWORDED: [(&str, &str); 91] = [
         "Programs lie elsewhere in memory in every run",
         "Programs are placed elsewhere in memory in every run",
     ),
-    ("there is no value in it that could be judged", "it has no value that could be judged"),
+    (
+        "there is no value in it that could be judged",
+        "in-the-warm-up.jsonl has no value that could be judged",
+    ),
     (
         "these were measured on different machines: ",
         "the results were measured on different machines: ",
