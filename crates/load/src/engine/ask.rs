@@ -71,6 +71,7 @@ pub fn ask(
         streams: 1,
         new_connections: false,
         threads: 1,
+        own_cpus: false,
         pause: None,
     };
     let loaded = load(plan, interrupt, &mut |_| {})?;

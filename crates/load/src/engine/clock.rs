@@ -62,11 +62,8 @@ impl Clock {
 }
 
 /// Measures how long before a due time the calling thread has to stop sleeping, so that it is on time: what nine sleeps
-/// of ten are late. With one CPU it is nothing, because what is waited for needs that CPU.
+/// of ten are late.
 pub(crate) fn measure_spin() -> u64 {
-    if !has_several_cpus() {
-        return 0;
-    }
     sched::wake_up_on_time();
     let late = || {
         let until = clock::monotonic_nanos() + SLEEP;

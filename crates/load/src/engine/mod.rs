@@ -62,6 +62,10 @@ pub use wanted::{RequestError, Wanted};
 /// Until the first request is due: enough to open a few connections.
 const BEFORE_THE_START: u64 = 50_000_000;
 
+/// The longest that a thread that sends looks at the clock instead of sleeping, in nanoseconds: in a virtual machine a timer
+/// and a sleep take about as much of its CPU.
+const LONGEST_LOOK: u64 = 50_000;
+
 /// How often the live figures are reported.
 const LIVE: Duration = Duration::from_millis(500);
 
@@ -87,6 +91,9 @@ pub struct Plan {
     pub new_connections: bool,
     /// Threads that send; at most as many as there may be connections.
     pub threads: usize,
+    /// Whether the server has CPUs that the generator does not use: then a thread that looks at the clock instead of sleeping
+    /// takes nothing from it.
+    pub own_cpus: bool,
     /// When the threads that send do nothing, to see what becomes of that; never, for a load that is to mean something.
     pub pause: Option<Pause>,
 }
@@ -158,7 +165,7 @@ pub struct Loaded {
     pub elapsed: Duration,
     /// From the first due time until the last expected answer, or to the end of the schedule if that is later.
     pub answering: Duration,
-    /// How long before a due time the pacer stopped sleeping.
+    /// How long before a due time whoever keeps the time stopped sleeping.
     pub spin: Duration,
     /// Gaps between requests.
     pub gaps: Gaps,
@@ -260,13 +267,7 @@ fn load_kept_by(
     if possible < wanted {
         return Err(LoadError::Files { wanted, possible });
     }
-    let spin = match keeper {
-        Keeper::Pacer => std::thread::spawn(measure_spin).join().unwrap_or(0),
-        Keeper::Sender => 0,
-    };
-    // Half of a gap at most, so that the pacer has a rest at any rate.
-    let half_gap = 0.5e9 / plan.highest_rate.max(f64::MIN_POSITIVE);
-    let spin = if half_gap < spin as f64 { becalm_model::whole(half_gap) } else { spin };
+    let spin = spin(keeper, &plan);
     let scheduled = plan.schedule.length();
     let (plan, is_stopped) = (Arc::new(plan), AtomicBool::new(false));
     let clock = Clock::starting_in(BEFORE_THE_START);
@@ -277,7 +278,7 @@ fn load_kept_by(
         let (mut handing, mut shards) = (Vec::new(), Vec::new());
         for number in 0..plan.senders() {
             let source = match keeper {
-                Keeper::Sender => Source::Kept(plan.schedule.clone()),
+                Keeper::Sender => Source::Kept { schedule: plan.schedule.clone(), spin },
                 Keeper::Pacer => {
                     let (hands, dues) = unbounded_channel();
                     handing.push(hands);
@@ -343,6 +344,27 @@ fn load_kept_by(
         pacer,
         senders,
     })
+}
+
+/// Returns for how many nanoseconds before a due time its keeper looks at the clock instead of sleeping.
+fn spin(keeper: Keeper, plan: &Plan) -> u64 {
+    let is_of_use = match keeper {
+        Keeper::Pacer => has_several_cpus(),
+        Keeper::Sender => plan.own_cpus,
+    };
+    if !is_of_use {
+        return 0;
+    }
+    let spin = std::thread::spawn(measure_spin).join().unwrap_or(0);
+    match keeper {
+        // Half of a gap at most, so that the pacer has a rest at any rate.
+        Keeper::Pacer => {
+            let half_gap = 0.5e9 / plan.highest_rate.max(f64::MIN_POSITIVE);
+            if half_gap < spin as f64 { becalm_model::whole(half_gap) } else { spin }
+        }
+        // It looks for answers, too, so it needs no rest; but each request may cost as much.
+        Keeper::Sender => spin.min(LONGEST_LOOK),
+    }
 }
 
 /// Returns for how long there were answers: the wait for requests that fail in the end says nothing about the rate of the

@@ -43,7 +43,12 @@ pub(super) enum Source {
     /// The pacer hands them over when they are due.
     Handed(UnboundedReceiver<Due>),
     /// It keeps the time itself.
-    Kept(Schedule),
+    Kept {
+        /// When they are due.
+        schedule: Schedule,
+        /// For how many nanoseconds before that it looks at the clock instead of sleeping.
+        spin: u64,
+    },
 }
 
 /// What a thread did.
@@ -71,9 +76,9 @@ pub(super) fn send(
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build_local(LocalOptions::default())?;
     let limit = plan.connections_of(number);
-    let (handed, kept) = match source {
-        Source::Handed(dues) => (Some(dues), None),
-        Source::Kept(schedule) => (None, Some(Dues::new(schedule))),
+    let (handed, kept, spin) = match source {
+        Source::Handed(dues) => (Some(dues), None, 0),
+        Source::Kept { schedule, spin } => (None, Some(Dues::new(schedule)), spin),
     };
     let desk = Desk::new(plan, clock, limit, slice, kept);
     let teller = Rc::new(Teller::new(number, Rc::clone(&desk), told));
@@ -93,7 +98,7 @@ pub(super) fn send(
         });
         match handed {
             Some(dues) => take(dues, &desk).await,
-            None => keep_time(&desk, clock, is_stopped).await?,
+            None => keep_time(&desk, clock, spin, is_stopped).await?,
         }
         drain(&desk, is_stopped).await;
         std::io::Result::Ok(())
@@ -121,8 +126,14 @@ async fn take(mut dues: UnboundedReceiver<Due>, desk: &Desk) {
     }
 }
 
-/// Takes up the requests of a desk that keeps the time, until none comes any more.
-async fn keep_time(desk: &Desk, clock: Clock, is_stopped: &AtomicBool) -> std::io::Result<()> {
+/// Takes up the requests of a desk that keeps the time, until none comes any more. So shortly before one is due it does not
+/// sleep, but looks again and again whether it is, or whether an answer has come.
+async fn keep_time(
+    desk: &Desk,
+    clock: Clock,
+    spin: u64,
+    is_stopped: &AtomicBool,
+) -> std::io::Result<()> {
     // It is deprecated for the sake of types whose descriptor may change; the one of this timer does not.
     #[expect(deprecated, reason = "its successor is unsafe")]
     let timer = AsyncFd::with_interest(FileTimer::new()?, Interest::READABLE)?;
@@ -131,7 +142,12 @@ async fn keep_time(desk: &Desk, clock: Clock, is_stopped: &AtomicBool) -> std::i
             desk.stop_taking();
             break;
         }
-        timer.get_ref().set_to(clock.monotonic(due.min(clock.now() + AT_ONCE)))?;
+        let now = clock.now();
+        if due <= now + spin {
+            yield_now().await;
+            continue;
+        }
+        timer.get_ref().set_to(clock.monotonic((due - spin).min(now + AT_ONCE)))?;
         // Setting it again takes back that it has expired, so nothing has to be read.
         timer.readable().await?.clear_ready();
     }

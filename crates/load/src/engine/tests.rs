@@ -33,6 +33,7 @@ pub(super) fn plan(target: Target, schedule: Schedule) -> Plan {
         streams: 4,
         new_connections: false,
         threads: 1,
+        own_cpus: false,
         pause: None,
     }
 }

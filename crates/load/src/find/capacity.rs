@@ -181,6 +181,7 @@ mod tests {
                 streams: 1,
                 new_connections: false,
                 threads: 1,
+                own_cpus: false,
                 pause: None,
             };
             let found = capacity(&plan, &Interrupt::new().unwrap()).unwrap().unwrap();

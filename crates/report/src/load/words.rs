@@ -73,8 +73,8 @@ pub(super) fn place(place: &GeneratorPlace) -> String {
             server_cpus.named()
         ),
         Separation::Shared { server, server_cpus } => format!(
-            "Its threads share {own} with the server ({}, {}): give each its own CPUs, the server with `taskset` and \
-             the generator with --cpus.",
+            "Its threads had {own}, and the server ({}, {}) may use them, too: give each its own CPUs, the server with \
+             `taskset` and the generator with --cpus.",
             crate::printable(server),
             server_cpus.named()
         ),

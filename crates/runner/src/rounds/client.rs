@@ -59,6 +59,8 @@ pub struct Call<'a> {
     pub url: &'a str,
     /// What the due times follow from.
     pub seed: u64,
+    /// Whether the server has CPUs that the generator does not use.
+    pub own_cpus: bool,
     /// Ends the load at once.
     pub interrupt: &'a Interrupt,
     /// Says whether there still is somebody to load.

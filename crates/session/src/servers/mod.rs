@@ -233,9 +233,15 @@ impl Generator {
         (schedule, [first, first + before])
     }
 
-    fn plan(&self, url: &str, schedule: Schedule, seed: u64, first: u64) -> Result<Plan, String> {
+    fn plan(
+        &self,
+        call: &Call<'_>,
+        schedule: Schedule,
+        seed: u64,
+        first: u64,
+    ) -> Result<Plan, String> {
         let scenario = &self.scenario;
-        let target = self.target(url).map_err(|error| error.to_string())?;
+        let target = self.target(call.url).map_err(|error| error.to_string())?;
         let requests = self.requests(&target).map_err(|error| error.to_string())?;
         Ok(Plan {
             target,
@@ -247,6 +253,7 @@ impl Generator {
             streams: becalm_model::place(scenario.streams as f64),
             new_connections: scenario.new_connections,
             threads: becalm_model::place(scenario.threads.unwrap_or_else(threads_here) as f64),
+            own_cpus: call.own_cpus,
             pause: None,
         })
     }
@@ -288,7 +295,7 @@ impl Client for Generator {
     fn warm_up(&self, call: Call<'_>) -> Result<(), String> {
         let Some((schedule, seed)) = self.warm_up_schedule(call.seed) else { return Ok(()) };
         let (_, [first, _]) = self.window(call.seed);
-        let plan = self.plan(call.url, schedule, seed, first)?;
+        let plan = self.plan(&call, schedule, seed, first)?;
         load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
             .map(drop)
             .map_err(|error| error.to_string())
@@ -297,7 +304,7 @@ impl Client for Generator {
     fn load(&self, call: Call<'_>) -> Result<Sent, String> {
         let Scenario { time_limit, connections, .. } = self.scenario;
         let (schedule, [_, first]) = self.window(call.seed);
-        let plan = self.plan(call.url, schedule, call.seed, first)?;
+        let plan = self.plan(&call, schedule, call.seed, first)?;
         let loaded = load_while(plan, call.interrupt, &mut |_| flow((call.goes_on)()))
             .map_err(|error| error.to_string())?;
         let (load, distrust) = run_load(&loaded, call.seed, connections);

@@ -71,7 +71,8 @@ fn server(target: &Target, root: &SysRoot) -> Server {
     Server::Here { name: first.name.clone(), cpus }
 }
 
-/// Returns the CPUs for the generator: those whose cores the server cannot use, if there are any.
+/// Returns the CPUs for the generator: those whose cores the server cannot use, if there are any; else half of the cores, so
+/// that the server finds others, on which no thread of the generator is in its way.
 fn place_of(topology: &Topology, server: Server) -> (CpuSet, Separation) {
     let all = topology.allowed.clone();
     match server {
@@ -81,12 +82,21 @@ fn place_of(topology: &Topology, server: Server) -> (CpuSet, Separation) {
             let others = all.difference(&topology.whole_cores(&cpus));
             let (server, server_cpus) = (name, cpus);
             if others.is_empty() {
-                (all, Separation::Shared { server, server_cpus })
+                (second_half(topology), Separation::Shared { server, server_cpus })
             } else {
                 (others, Separation::Apart { server, server_cpus })
             }
         }
     }
+}
+
+/// Returns the CPUs of half of the cores; all of them if there is only one core.
+fn second_half(topology: &Topology) -> CpuSet {
+    let mut cores: Vec<CpuSet> = topology.allowed.iter().map(|cpu| topology.core_of(cpu)).collect();
+    cores.sort();
+    cores.dedup();
+    let half = cores[cores.len() / 2..].iter().fold(CpuSet::new(), |all, core| all.union(core));
+    half.intersection(&topology.allowed)
 }
 
 #[cfg(test)]
@@ -117,7 +127,7 @@ mod tests {
         assert!(matches!(separation, Separation::Apart { .. }), "{separation:?}");
         assert_eq!(cpus.parse::<CpuSet>().unwrap().len(), 2);
         let (cpus, separation) = place("", "0-3");
-        assert_eq!(cpus, "0-3");
+        assert_eq!(cpus.parse::<CpuSet>().unwrap().len(), 2);
         assert!(matches!(separation, Separation::Shared { .. }), "{separation:?}");
         // What it may not use is of no use to it.
         let (_, separation) = place("0", "0");

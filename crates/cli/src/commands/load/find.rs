@@ -43,8 +43,7 @@ pub(super) fn run(args: &Args, objective: &Objective, ui: &Ui) -> Result<Exit, C
     let target = asked.target()?;
     let machine = Machine::read()?;
     let cpus = args.connections.cpus.as_ref();
-    let (place, _awake) = machine::prepare(&machine, &target, cpus, &asked)?;
-    asked.settle_threads();
+    let (place, _awake) = machine::prepare(&machine, &target, cpus, &mut asked)?;
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
     let terms = LoadTerms { duration: max_time, stages: Vec::new(), ..asked.terms(seed) };
     let plan = asked.plan(target, Schedule::of_times(Vec::new()), 1.0, seed)?;

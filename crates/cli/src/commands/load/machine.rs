@@ -12,12 +12,12 @@ use super::apart::keep_apart;
 use crate::error::CommandError;
 
 /// Puts this thread, and with it those that it will start, beside the server, and keeps both awake until what it returns is
-/// dropped.
+/// dropped. From now on `asked` knows how many threads send, and whether they have CPUs of their own.
 pub(super) fn prepare(
     machine: &Machine,
     target: &Target,
     chosen: Option<&CpuSet>,
-    asked: &Asked,
+    asked: &mut Asked,
 ) -> Result<(GeneratorPlace, KeptAwake), CommandError> {
     let place = keep_apart(target, chosen, machine)?;
     let cpus = match &place.separation {
@@ -29,6 +29,13 @@ pub(super) fn prepare(
         | Separation::Refused { .. } => machine.topology.allowed.clone(),
         Separation::Elsewhere => place.cpus.clone(),
     };
+    asked.own_cpus = match &place.separation {
+        Separation::Apart { .. } | Separation::Elsewhere => true,
+        // Others are left for the server, which the kernel moves there.
+        Separation::Chosen | Separation::Shared { .. } => place.cpus != machine.topology.allowed,
+        Separation::Hidden | Separation::Refused { .. } => false,
+    };
+    asked.settle_threads();
     let kept = keep_cpus_awake(machine, asked.scenario.keep_awake, &cpus);
     let awake = Some(kept.cpus()).filter(|cpus| !cpus.is_empty()).cloned();
     Ok((GeneratorPlace { awake, ..place }, kept))

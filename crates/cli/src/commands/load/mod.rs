@@ -193,8 +193,7 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
     let target = asked.target()?;
     let machine = Machine::read()?;
     let cpus = args.connections.cpus.as_ref();
-    let (place, _awake) = machine::prepare(&machine, &target, cpus, &asked)?;
-    asked.settle_threads();
+    let (place, _awake) = machine::prepare(&machine, &target, cpus, &mut asked)?;
     let seed = args.seed.unwrap_or_else(asked::seed_of_now);
     let archetype = args
         .archetype

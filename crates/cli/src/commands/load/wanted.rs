@@ -23,13 +23,15 @@ const DURATION: f64 = 10.0;
 pub(super) struct Asked {
     pub(super) url: String,
     pub(super) scenario: Scenario,
+    /// Whether the server has CPUs that the generator does not use; known once the generator has its own.
+    pub(super) own_cpus: bool,
     contents: Contents,
 }
 
 impl Asked {
     /// Takes a scenario as it is.
     pub(super) fn plain(url: String, scenario: Scenario) -> Self {
-        Self { url, scenario, contents: Contents::default() }
+        Self { url, scenario, own_cpus: false, contents: Contents::default() }
     }
 
     /// Takes the flags, over a scenario of `becalm.toml` if one is named.
@@ -59,7 +61,7 @@ impl Asked {
         if let Some((one, other)) = scenario.contradiction() {
             return Err(CommandError::usage(format!("{one} and {other} cannot be combined")));
         }
-        Ok(Self { url, scenario, contents })
+        Ok(Self { url, scenario, own_cpus: false, contents })
     }
 
     /// Returns when the requests are due.
@@ -101,6 +103,7 @@ impl Asked {
             streams: number(scenario.streams),
             new_connections: scenario.new_connections,
             threads: number(scenario.threads.unwrap_or(1)),
+            own_cpus: self.own_cpus,
             pause: None,
         })
     }

@@ -158,8 +158,19 @@ impl Spawn<'_> {
     /// Returns the CPUs that servers and generator have.
     fn cpus_of_load(&self) -> CpuSet {
         let generator = own_affinity().unwrap_or_default();
-        let servers = self.plan.placement.affinity.as_ref().or(self.cpus.own.as_ref());
-        servers.map_or_else(|| generator.clone(), |servers| servers.union(&generator))
+        self.cpus_of_servers()
+            .map_or_else(|| generator.clone(), |servers| servers.union(&generator))
+    }
+
+    /// Returns the CPUs of the servers, if becalm gave them any.
+    fn cpus_of_servers(&self) -> Option<&CpuSet> {
+        self.plan.placement.affinity.as_ref().or(self.cpus.own.as_ref())
+    }
+
+    /// Says whether no server can use the CPUs of the generator.
+    fn generator_has_others(&self) -> bool {
+        let generator = own_affinity().unwrap_or_default();
+        self.cpus_of_servers().is_some_and(|servers| servers.intersection(&generator).is_empty())
     }
 
     /// Starts a server, waits until it is ready, loads it and stops it; as far as it is not there already or stays.
@@ -309,11 +320,12 @@ impl Spawn<'_> {
         let seed = request.seed;
         let interrupt = self.interrupt;
         let client = &serving.client;
-        let call = Call { url, seed, interrupt, goes_on: &mut goes_on };
+        let own_cpus = self.generator_has_others();
+        let call = Call { url, seed, own_cpus, interrupt, goes_on: &mut goes_on };
         client.warm_up(call).map_err(|why| error(self, ServerError::NotLoaded(why)))?;
         let used = || running.and_then(|running| group_use(self.root, running.group()));
         let (before, released) = (used(), monotonic_raw());
-        let call = Call { url, seed, interrupt, goes_on: &mut goes_on };
+        let call = Call { url, seed, own_cpus, interrupt, goes_on: &mut goes_on };
         let sent = client.load(call).map_err(|why| error(self, ServerError::NotLoaded(why)))?;
         let (after, wall) = (used(), monotonic_raw().saturating_sub(released));
         let Sent { load, mut values, distrust } = sent;
