@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::str::FromStr;
 
+use becalm_model::fnv1a;
 use becalm_model::history::{EntryId, Point};
 use becalm_stats::changes::{
     Change, Changes, Checkpoint, Correlation, Rules, SpreadChange, State, StateKind,
@@ -52,17 +53,9 @@ impl Skipped {
     /// Returns how many of the first points do not count, and a number that is another one for other entries.
     fn of_first(&self, whole: usize) -> (usize, u64) {
         let first = &self.points[..self.points.partition_point(|(place, _)| *place < whole)];
-        let mut hash = FNV_OFFSET;
-        for byte in first.iter().flat_map(|(_, entry)| entry.0.to_le_bytes()) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(FNV_PRIME);
-        }
-        (first.len(), hash)
+        (first.len(), fnv1a(first.iter().flat_map(|(_, entry)| entry.0.to_le_bytes())))
     }
 }
-
-/// The constants of FNV-1a with 64 bits: <http://www.isthe.com/chongo/tech/comp/fnv/>.
-const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-const FNV_PRIME: u64 = 0x100_0000_01b3;
 
 impl Left {
     /// Writes it, with the rules by which it was found.

@@ -15,7 +15,8 @@ fn narrow() -> TestEnv {
 /// Says whether a line may be wider: it is one long word with at most a mark before it, or a line to be copied.
 fn may_be_wider(line: &str) -> bool {
     let words = || line.split_whitespace();
-    let is_one_word = words().count() <= 2 && words().any(|word| word.chars().count() > NARROW / 2);
+    let is_one_word =
+        words().count() <= 2 && words().any(|word| word.chars().count() >= NARROW / 2);
     // How a flag is written, and what it takes.
     let is_usage = line.starts_with("Usage: ") || line.trim_start().starts_with('-');
     // Commands and lines of files are indented, and stay whole.
