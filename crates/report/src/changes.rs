@@ -146,7 +146,7 @@ fn summary(changes: &[ChangePointDocument], listed: usize) -> String {
 }
 
 /// Says that no change can be found in some series yet.
-fn too_few(few: &TooFewValues, all: usize) -> String {
+pub(crate) fn too_few(few: &TooFewValues, all: usize) -> String {
     let TooFewValues { series, most, needed } = *few;
     let which = match (series, all) {
         (1, 1) => format!("It has too few values ({most})"),

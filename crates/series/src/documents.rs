@@ -5,10 +5,12 @@ use std::ops::Range;
 use becalm_model::Direction;
 use becalm_model::history::{ChangeId, ChangeState, Decision, StoredChange};
 use becalm_model::wire::{
-    ChangeInHistoryDocument, ChangePointDocument, ModesOfChangeDocument, SeriesStateDocument,
-    StateInHistoryDocument,
+    ChangeInHistoryDocument, ChangePointDocument, ModesOfChangeDocument, NOISIER, QUIETER,
+    SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument, StateInHistoryDocument,
 };
-use becalm_stats::changes::{Change, Shift, Sides, State, StateKind, sides, stretches};
+use becalm_stats::changes::{
+    Change, Shift, Sides, SpreadChange, State, StateKind, sides, stretches,
+};
 
 use crate::follow::{Followed, rose};
 
@@ -100,6 +102,38 @@ pub fn state_in_history(followed: &Followed, state: &State) -> SeriesStateDocume
     };
     let document = series_state(state, followed.points.len(), places);
     SeriesStateDocument { kind: kind.to_owned(), history: Some(history), ..document }
+}
+
+/// Makes a document of a change of spread whose place in a history is not known.
+pub fn spread_change(change: &SpreadChange) -> SpreadChangeDocument {
+    SpreadChangeDocument {
+        index: change.index,
+        earliest: change.earliest,
+        latest: change.latest,
+        kind: if change.is_noisier() { NOISIER } else { QUIETER }.to_owned(),
+        before: change.before,
+        after: change.after,
+        history: None,
+    }
+}
+
+/// Makes a document of a change of spread of a series in a history.
+pub fn spread_in_history(followed: &Followed, change: &SpreadChange) -> SpreadChangeDocument {
+    let key = &followed.series.key;
+    let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
+    let history = SpreadInHistoryDocument {
+        series: followed.series.id.0,
+        benchmark: key.benchmark.clone(),
+        metric: key.metric.clone(),
+        unit: key.unit.to_string(),
+        parameters: key.parameters.iter().cloned().collect(),
+        branch: key.branch.clone(),
+        entry: followed.points[change.index].entry.0,
+        commit: commit(change.index),
+        after_commit: change.earliest.checked_sub(1).and_then(commit),
+        until_commit: commit(change.latest),
+    };
+    SpreadChangeDocument { history: Some(history), ..spread_change(change) }
 }
 
 /// Returns the word for a level that rose or fell.

@@ -126,8 +126,8 @@ async fn take(mut dues: UnboundedReceiver<Due>, desk: &Desk) {
     }
 }
 
-/// Takes up the requests of a desk that keeps the time, until none comes any more. So shortly before one is due it does not
-/// sleep, but looks again and again whether it is, or whether an answer has come.
+/// Takes up the requests of a desk that keeps the time, until none comes any more. For the last `spin` nanoseconds before one
+/// is due it does not sleep, but looks again and again whether it is, or whether an answer has come.
 async fn keep_time(
     desk: &Desk,
     clock: Clock,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Interruption;
 use crate::Verdict;
+use crate::wire::TooFewValues;
 
 /// What the reader has to know about what a gate or a job judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +22,13 @@ pub enum GateNote {
     NothingCounts {
         /// The branch.
         branch: String,
+    },
+    /// Series have too few values for any change to be confirmed, so that they can only pass.
+    TooFew {
+        /// Which.
+        few: TooFewValues,
+        /// How many series were looked at.
+        of: usize,
     },
     /// Too little of the history counts, and it has values of the same benchmarks on another branch.
     OfOtherBranch {

@@ -103,6 +103,11 @@ pub struct SpreadChangeDocument {
     pub history: Option<SpreadInHistoryDocument>,
 }
 
+/// The kinds of changes of spread.
+pub const NOISIER: &str = "noisier";
+/// See [`NOISIER`].
+pub const QUIETER: &str = "quieter";
+
 /// Where a change of spread is in a history.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SpreadInHistoryDocument {

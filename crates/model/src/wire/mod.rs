@@ -51,9 +51,9 @@ pub use bisect::{
 };
 pub use boot::{BootAdvice, BootDocument, BootLoader, BootOption, BootParameter};
 pub use changes::{
-    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, ModesOfChangeDocument,
-    SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument, StateInHistoryDocument,
-    TooFewValues,
+    ChangeInHistoryDocument, ChangePointDocument, ChangesDocument, ModesOfChangeDocument, NOISIER,
+    QUIETER, SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument,
+    StateInHistoryDocument, TooFewValues,
 };
 pub use check::{CheckDocument, check_document};
 pub use ci::{CiDocument, CiMessage, CiReadError, ci_document, read_ci};
@@ -123,9 +123,9 @@ pub use tune::{TuneChangeDocument, TuneDocument, TuneNoteDocument, tune_document
 pub use version::{VersionError, check_readable};
 pub use web::{
     WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
-    WebChangesDocument, WebEntriesDocument, WebEntryDocument, WebEntryValueDocument,
-    WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument, WebUncountedDocument,
-    WebUploadDocument, WebWholeDocument,
+    WebChangesDocument, WebElsewhereDocument, WebEntriesDocument, WebEntryDocument,
+    WebEntryValueDocument, WebLevelDocument, WebPart, WebPointDocument, WebSeriesDocument,
+    WebUncountedDocument, WebUploadDocument, WebWholeDocument,
 };
 pub use web_overviews::{
     WebChoiceDocument, WebCompareCounts, WebCompareDocument, WebComparisonDocument,

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument, SeriesStateDocument,
+    SpreadChangeDocument,
 };
 
 /// Which part of a long list this is. Pages count from 1.
@@ -135,6 +136,12 @@ pub struct WebSeriesDocument {
     /// Where its level does not stay, in time order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub states: Vec<SeriesStateDocument>,
+    /// Where it got noisier or quieter, in time order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spreads: Vec<SpreadChangeDocument>,
+    /// Series of the same benchmark and metric on other machines and branches.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub elsewhere: Vec<WebElsewhereDocument>,
     /// The whole series in columns of equal numbers of points: smallest and largest value of each. Empty if the points are
     /// all here.
     pub overview: Vec<[f64; 2]>,
@@ -144,6 +151,23 @@ pub struct WebSeriesDocument {
     /// The newest values of entries that do not count, by rising number of the entry; their `index` is 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncounted: Vec<WebPointDocument>,
+}
+
+/// The same benchmark and metric on another machine or branch.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WebElsewhereDocument {
+    /// Number of the series.
+    pub series: i64,
+    /// The branch.
+    pub branch: String,
+    /// The machine, as far as it splits series.
+    pub fingerprint: String,
+    /// The facts that split series, of its machine.
+    pub machine: BTreeMap<String, String>,
+    /// The last value that counts, in the unit of the metric.
+    pub value: f64,
+    /// Its place in time, in seconds since the Unix epoch.
+    pub last: f64,
 }
 
 /// The points of a whole series, one list for each of their fields. If they are very many, only the smallest and the largest

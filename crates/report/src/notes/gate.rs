@@ -4,6 +4,7 @@ use becalm_model::history::short_commit;
 use becalm_model::{Earlier, GateAdvice, GateNote, GateReason, Side, counted};
 
 use super::interruption;
+use crate::changes::too_few;
 
 /// Returns the sentence of a note of a gate.
 pub(super) fn sentence(note: &GateNote) -> String {
@@ -12,6 +13,7 @@ pub(super) fn sentence(note: &GateNote) -> String {
         N::LookedAt { series, branch } => {
             format!("{series} series of the branch {branch} were examined.")
         }
+        N::TooFew { few, of } => too_few(few, *of),
         N::NothingCounts { branch } => {
             format!("No value of the branch {branch} counts, so nothing was judged.")
         }

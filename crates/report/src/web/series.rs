@@ -66,6 +66,7 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
             out.push_str(&of_series(change, &links));
         }
     }
+    out.push_str(&spreads(document, &scale, &links));
     out.push_str(&levels(document, &scale));
     out.push_str(&ridges(document).unwrap_or_default());
     let shown = format!("{}, the newest first", counted(document.points.len(), "value"));
@@ -78,7 +79,50 @@ pub fn web_series(document: &WebSeriesDocument, site: &Site) -> String {
         &links,
     ));
     out.push_str(&uncounted(document, &scale, &links));
+    out.push_str(&elsewhere(document, &scale, &links));
     page(&links, Section::None, &title, &out)
+}
+
+/// Writes where the points began to scatter more or less, if they did.
+fn spreads(document: &WebSeriesDocument, scale: &Scale, links: &Links<'_>) -> String {
+    if document.spreads.is_empty() {
+        return String::new();
+    }
+    let rows = document.spreads.iter().rev().map(|one| {
+        let commit = one.history.as_ref().and_then(|place| place.commit.as_deref());
+        let at = commit.map_or(String::new(), |id| format!(" ({})", commit_link(id, links)));
+        vec![
+            name(&one.kind),
+            format!("{}{at}", one.index + 1),
+            escape::html(&scale.with_unit(one.before)),
+            escape::html(&scale.with_unit(one.after)),
+        ]
+    });
+    let titles = [("change", false), ("from point", true), ("before", true), ("after", true)];
+    format!(
+        "<h2>Spread</h2>\n<p>The level stays, and the values scatter more or less around it: standard deviations from \
+         value to value.</p>\n{}",
+        table(&titles, rows)
+    )
+}
+
+/// Writes where else the same is measured, if it is.
+fn elsewhere(document: &WebSeriesDocument, scale: &Scale, links: &Links<'_>) -> String {
+    if document.elsewhere.is_empty() {
+        return String::new();
+    }
+    let rows = document.elsewhere.iter().map(|one| {
+        let to = links.to(At::Series { id: one.series, by: "order", page: 1 });
+        let branch = if one.branch.is_empty() { "unknown" } else { &one.branch };
+        vec![
+            format!("<a href=\"{to}\">{}</a>", machine::short(&one.machine, &one.fingerprint)),
+            name(branch),
+            escape::html(&scale.with_unit(one.value)),
+            escape::html(&utc(one.last)),
+        ]
+    });
+    let titles = [("machine", false), ("branch", false), ("last value", true), ("time", false)];
+    format!("<h2>Elsewhere</h2>\n{}", table(&titles, rows))
 }
 
 /// Writes the values that do not count, if there are any.

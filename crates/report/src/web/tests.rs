@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use becalm_model::history::{Decision, Review};
 use becalm_model::wire::{
     ChangeInHistoryDocument, ChangePointDocument, HistoryEntryDocument, HistorySeriesDocument,
-    SeriesStateDocument, StateInHistoryDocument, WebBenchmarkDocument, WebBenchmarksDocument,
-    WebChangeCounts, WebChangeDocument, WebChangesDocument, WebChoiceDocument, WebCompareCounts,
-    WebCompareDocument, WebComparisonDocument, WebEntriesDocument, WebEntryDocument,
+    SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument, StateInHistoryDocument,
+    WebBenchmarkDocument, WebBenchmarksDocument, WebChangeCounts, WebChangeDocument,
+    WebChangesDocument, WebChoiceDocument, WebCompareCounts, WebCompareDocument,
+    WebComparisonDocument, WebElsewhereDocument, WebEntriesDocument, WebEntryDocument,
     WebEntryValueDocument, WebLevelDocument, WebMachineBranchDocument, WebMachineDocument,
     WebMachinesDocument, WebNoiseDocument, WebPart, WebPointDocument, WebSeriesDocument,
     WebSideDocument, WebSuiteBenchmarkDocument, WebSuiteDocument, WebSuitesDocument,
@@ -177,6 +178,25 @@ fn series(text: &str) -> WebSeriesDocument {
         points: values.iter().enumerate().map(point).collect(),
         levels: vec![level(0, 1.0), level(3, 1.3)],
         changes: vec![change(text, "open")],
+        spreads: vec![SpreadChangeDocument {
+            index: 3,
+            kind: "noisier".to_owned(),
+            before: 0.01,
+            after: 0.03,
+            history: Some(SpreadInHistoryDocument {
+                commit: Some(text.to_owned()),
+                ..SpreadInHistoryDocument::default()
+            }),
+            ..SpreadChangeDocument::default()
+        }],
+        elsewhere: vec![WebElsewhereDocument {
+            series: 4,
+            branch: text.to_owned(),
+            fingerprint: text.to_owned(),
+            machine: machine(text),
+            value: 2.0,
+            last: 1_795_219_113.0,
+        }],
         ..WebSeriesDocument::default()
     }
 }

@@ -3,7 +3,9 @@
 use std::collections::{BTreeSet, HashMap};
 
 use becalm_model::gate::{GateBy, GateOutcome, GateResult, GateSeries};
-use becalm_model::history::{ChangeId, ChangeState, Decision, Point, Review, StoredChange};
+use becalm_model::history::{
+    ChangeId, ChangeState, Decision, Point, Review, SeriesKey, StoredChange,
+};
 use becalm_model::wire::{SuiteGateChanges, read_document};
 use becalm_model::{GateNote, GateReason, RatioInterval, Unit};
 use becalm_stats::center::median_of;
@@ -18,6 +20,7 @@ use super::rules::Rules;
 use super::standing::{StandingTerms, Value};
 use super::{Findings, GateError, GateTerms, MARGIN, judge_by_limits, named};
 use crate::cut_off::{CutOff, cut_off};
+use crate::few::{Unchanged, too_few};
 use crate::follow::{Followed, follow};
 
 /// Judges the present level of each series by the accepted one, if it got worse since, and the last value by the limits;
@@ -62,6 +65,14 @@ pub fn judge_changes(
         0 => GateNote::NothingCounts { branch }.into(),
         _ => GateNote::LookedAt { series, branch }.into(),
     });
+    // An exact series needs no change that is confirmed.
+    let unchanged = all.iter().filter(|one| !one.points.is_empty() && !one.series.exact);
+    let unchanged = unchanged.filter(|one| one.changes.is_empty());
+    let few = too_few(unchanged.map(|one| {
+        let SeriesKey { benchmark, metric, .. } = &one.series.key;
+        Unchanged { values: one.points.len(), rules: terms.changes.rules(benchmark, metric) }
+    }));
+    findings.notes.extend(few.map(|few| GateNote::TooFew { few, of: series }.into()));
     Ok(())
 }
 

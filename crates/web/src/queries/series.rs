@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use becalm_model::history::{ChangeState, Entry, EntryId, Point, Series, SeriesId};
 use becalm_model::wire::{
-    HistorySeriesDocument, WEB_SERIES_SCHEMA, WebLevelDocument, WebPointDocument,
-    WebSeriesDocument, WebWholeDocument,
+    HistorySeriesDocument, WEB_SERIES_SCHEMA, WebElsewhereDocument, WebLevelDocument,
+    WebPointDocument, WebSeriesDocument, WebWholeDocument,
 };
-use becalm_series::{EntryFilter, Followed, Store, StoreError, state_in_history, state_word};
+use becalm_series::{
+    EntryFilter, Followed, Store, StoreError, spread_in_history, state_in_history, state_word,
+};
 use becalm_stats::Sample;
 use becalm_stats::center::median;
 use becalm_stats::median_interval::median_interval;
@@ -25,6 +27,9 @@ const COLUMNS: usize = 240;
 
 /// Columns of the whole series, where it has more than twice as many points: more would make a page too large.
 const WHOLE: usize = 350;
+
+/// Series of other machines and branches that are listed.
+const OTHERS: usize = 100;
 
 /// Entries that do not count of which values are shown.
 const UNCOUNTED: usize = 50;
@@ -71,6 +76,8 @@ pub(crate) fn series(
         points: points.map(|(point, index)| point_document(point, index)).collect(),
         levels: levels(&followed),
         changes,
+        spreads: followed.spreads.iter().map(|one| spread_in_history(&followed, one)).collect(),
+        elsewhere: elsewhere(&found, history, store, id)?,
         states: followed.states.iter().map(|state| state_in_history(&followed, state)).collect(),
         whole: whole(&followed.points),
         uncounted: uncounted(&found, store, series)?,
@@ -137,6 +144,32 @@ fn whole(points: &[Point]) -> WebWholeDocument {
         }
     }
     whole
+}
+
+/// Returns what else has the benchmark and the metric of a series, the newest first.
+fn elsewhere(
+    found: &Findings,
+    history: &History,
+    store: &mut Store,
+    id: SeriesId,
+) -> Result<Vec<WebElsewhereDocument>, StoreError> {
+    let others: Vec<&Series> = found.like(id).take(OTHERS).collect();
+    let ids: Vec<SeriesId> = others.iter().map(|one| one.id).collect();
+    let points = found.points(history, store, &ids, None)?;
+    let document = |(one, points): (&Series, Vec<Point>)| {
+        let last = points.last()?;
+        Some(WebElsewhereDocument {
+            series: one.id.0,
+            branch: one.key.branch.clone(),
+            fingerprint: one.key.fingerprint.clone(),
+            machine: found.machine(&one.key.fingerprint),
+            value: last.value,
+            last: last.at,
+        })
+    };
+    let mut all: Vec<_> = others.into_iter().zip(points).filter_map(document).collect();
+    all.sort_by(|a, b| b.last.total_cmp(&a.last));
+    Ok(all)
 }
 
 /// Returns the newest values of a series that do not count.

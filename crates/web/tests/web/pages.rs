@@ -319,6 +319,36 @@ fn a_long_series_is_shown_in_parts_with_the_whole_of_it_above() {
 }
 
 #[test]
+fn a_series_has_its_changes_of_spread_and_leads_to_other_machines() {
+    let bench = Bench::empty();
+    let mut store = bench.store();
+    for at in 0..120_u32 {
+        let mut entry = super::support::entry(at);
+        // The same level, around which the values scatter five times as much from the 61st on.
+        let noise = (f64::from((at * 7919 + 13) % 101) - 50.0) / 1000.0;
+        entry.points.truncate(1);
+        entry.points[0].value = 10.0 + noise * if at < 60 { 1.0 } else { 5.0 };
+        entry.points[0].error = None;
+        store.add(&entry).unwrap();
+    }
+    let mut other = super::support::entry(130);
+    other.facts.insert("cpu_model".to_owned(), "Another processor".to_owned());
+    store.add(&other).unwrap();
+    let server = bench.serve();
+    let id = series_of(&bench, "sort");
+    let json = get(&server, &format!("/api/series/{id}")).body;
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["spreads"][0]["kind"], "noisier", "{}", json["spreads"]);
+    assert_eq!(json["elsewhere"].as_array().unwrap().len(), 1);
+    assert_eq!(json["elsewhere"][0]["machine"]["cpu_model"], "Another processor");
+    let html = get(&server, &format!("/series/{id}")).body;
+    let to = format!("series/{}", json["elsewhere"][0]["series"]);
+    for words in ["<h2>Spread</h2>", "noisier", "<h2>Elsewhere</h2>", "Another processor", &to] {
+        assert!(html.contains(words), "{words}: {html}");
+    }
+}
+
+#[test]
 fn programs_get_the_fields_that_they_name() {
     let bench = Bench::with_a_change();
     let server = bench.serve();

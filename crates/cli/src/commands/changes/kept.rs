@@ -1,19 +1,16 @@
 //! The changes of the series of a history.
 
 use becalm_model::history::{ChangeState, Decision, StoredChange};
-use becalm_model::wire::{
-    ChangePointDocument, SeriesStateDocument, SpreadChangeDocument, SpreadInHistoryDocument,
-};
+use becalm_model::wire::{ChangePointDocument, SeriesStateDocument, SpreadChangeDocument};
 use becalm_report::WORDS;
 use becalm_series::{
-    Access, ChangeTerms, Followed, SeriesFilter, Store, change_in_history, follow_each, placed,
-    state_in_history,
+    Access, ChangeTerms, Followed, SeriesFilter, Store, Unchanged, change_in_history, follow_each,
+    placed, spread_in_history, state_in_history, too_few,
 };
 use becalm_stats::changes::{Changes, State};
 
-use super::few::{self, Unchanged};
 use super::series::find;
-use super::{Args, Engine, Found, spread_document};
+use super::{Args, Engine, Found};
 use crate::commands::history::{Home, LeftOut, Settings, now};
 use crate::error::CommandError;
 use crate::ui::Ui;
@@ -81,7 +78,7 @@ pub(super) fn changes(args: &Args, ui: &Ui) -> Result<Found, CommandError> {
         found.spreads.extend(one.spreads);
         found.states.extend(one.states);
     }
-    found.too_few = few::too_few(unchanged);
+    found.too_few = too_few(unchanged);
     Ok(found)
 }
 
@@ -110,7 +107,8 @@ impl Listed {
         };
         // What was first reported when is kept of changes of level alone.
         if args.since.is_none() {
-            listed.spreads = spreads_of(followed).collect();
+            let spreads = followed.spreads.iter();
+            listed.spreads = spreads.map(|one| spread_in_history(followed, one)).collect();
         }
         // A state is one line in place of its parts, of which the newest may be new; and it goes on without them.
         let is_new = |state: &&State| {
@@ -156,24 +154,4 @@ fn documents_of(followed: &Followed, args: &Args) -> Vec<ChangePointDocument> {
         .filter(|(_, (_, stored))| args.since.is_none_or(|since| stored.first_seen.time >= since))
         .map(|(at, _)| change_in_history(followed, at))
         .collect()
-}
-
-fn spreads_of(followed: &Followed) -> impl Iterator<Item = SpreadChangeDocument> {
-    let key = &followed.series.key;
-    followed.spreads.iter().map(move |one| {
-        let commit = |place: usize| followed.points[place].commit.as_deref().map(str::to_owned);
-        let history = SpreadInHistoryDocument {
-            series: followed.series.id.0,
-            benchmark: key.benchmark.clone(),
-            metric: key.metric.clone(),
-            unit: key.unit.to_string(),
-            parameters: key.parameters.iter().cloned().collect(),
-            branch: key.branch.clone(),
-            entry: followed.points[one.index].entry.0,
-            commit: commit(one.index),
-            after_commit: one.earliest.checked_sub(1).and_then(commit),
-            until_commit: commit(one.latest),
-        };
-        SpreadChangeDocument { history: Some(history), ..spread_document(one) }
-    })
 }

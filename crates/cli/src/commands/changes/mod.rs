@@ -1,6 +1,5 @@
 //! `becalm changes`: where the level of a series changed.
 
-mod few;
 mod kept;
 mod review;
 mod series;
@@ -9,12 +8,12 @@ use std::path::PathBuf;
 
 use becalm_model::parse_share;
 use becalm_model::wire::{
-    CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, SeriesStateDocument,
+    CHANGES_SCHEMA, ChangePointDocument, ChangesDocument, NOISIER, SeriesStateDocument,
     SpreadChangeDocument, TooFewValues,
 };
 use becalm_report::changes_text;
 use becalm_series::{ChangeTerms, check_false_alarms};
-use becalm_stats::changes::{Rules, Size, SpreadChange};
+use becalm_stats::changes::{Rules, Size};
 use clap::ValueEnum;
 
 use super::history::{CountedFlags, SeriesFlags, StoreFlags, moment};
@@ -218,23 +217,6 @@ struct Found {
     changes: Vec<ChangePointDocument>,
     spreads: Vec<SpreadChangeDocument>,
     states: Vec<SeriesStateDocument>,
-}
-
-/// The kinds of a change of spread.
-const NOISIER: &str = "noisier";
-const QUIETER: &str = "quieter";
-
-/// Makes a document of a change of spread whose place in a history is not known yet.
-fn spread_document(change: &SpreadChange) -> SpreadChangeDocument {
-    SpreadChangeDocument {
-        index: change.index,
-        earliest: change.earliest,
-        latest: change.latest,
-        kind: if change.is_noisier() { NOISIER } else { QUIETER }.to_owned(),
-        before: change.before,
-        after: change.after,
-        history: None,
-    }
 }
 
 fn false_alarms(text: &str) -> Result<f64, String> {

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use becalm_model::history::ChangeState;
 use becalm_model::wire::{ChangePointDocument, SeriesStateDocument, SpreadChangeDocument};
-use becalm_series::{change_point, series_state, state_word};
+use becalm_series::{Unchanged, change_point, series_state, spread_change, state_word, too_few};
 use becalm_session::files::read_text;
 use becalm_stats::center::median_of;
 use becalm_stats::changes::engines::{EDPELT_DISTANCE, Otava, edpelt, otava};
 use becalm_stats::changes::{Change, Changes, detect, sides, sizes};
 
-use super::few::{self, Unchanged};
-use super::{Engine, FindingFlags, Found, spread_document};
+use super::{Engine, FindingFlags, Found};
 use crate::error::CommandError;
 
 /// Values on each side of a change from which its levels are estimated, as in becalm's own engine.
@@ -40,9 +39,9 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
     }
     let is_unchanged = finding.engine == Engine::Becalm && found.confirmed.is_empty();
     let unchanged = Unchanged { values: values.len(), rules: finding.rules() };
-    let too_few = few::too_few(Some(unchanged).filter(|_| is_unchanged));
+    let few = too_few(Some(unchanged).filter(|_| is_unchanged));
     let spreads = found.spreads.iter().map(|one| {
-        let document = spread_document(one);
+        let document = spread_change(one);
         SpreadChangeDocument {
             index: places[one.index],
             earliest: places[one.earliest],
@@ -56,7 +55,7 @@ pub(super) fn changes(path: &Path, finding: &FindingFlags) -> Result<Found, Comm
         SeriesStateDocument { start: places[one.start], end: places[one.end], ..document }
     });
     let (spreads, states) = (spreads.collect(), states.collect());
-    Ok(Found { series: 1, size: of_size, too_few, changes: documents, spreads, states })
+    Ok(Found { series: 1, size: of_size, too_few: few, changes: documents, spreads, states })
 }
 
 /// Finds changes by the engine that was asked for.

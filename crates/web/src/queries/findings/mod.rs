@@ -129,6 +129,14 @@ impl Findings {
         self.places.get(&id).map(|place| &self.series[*place])
     }
 
+    /// Returns the others that measure the same as a series, on other machines and branches.
+    pub(crate) fn like(&self, id: SeriesId) -> impl Iterator<Item = &Series> {
+        let measured = self.places.get(&id).map(|place| self.alike[*place]);
+        let all = self.series.iter().zip(self.alike.iter());
+        all.filter(move |(one, other)| one.id != id && Some(**other) == measured)
+            .map(|(one, _)| one)
+    }
+
     /// Returns the points of series, of the last so many entries of their branches and machines or all.
     pub(crate) fn points(
         &self,

@@ -6,13 +6,16 @@ use becalm_model::wire::TooFewValues;
 use becalm_stats::changes::{Rules, fewest_values};
 
 /// A series without a confirmed change, of so many values, under these rules.
-pub(super) struct Unchanged {
-    pub(super) values: usize,
-    pub(super) rules: Rules,
+#[derive(Debug, Clone, Copy)]
+pub struct Unchanged {
+    /// How many values it has.
+    pub values: usize,
+    /// When a change of level is one.
+    pub rules: Rules,
 }
 
 /// Counts those of the series that have too few values.
-pub(super) fn too_few(series: impl IntoIterator<Item = Unchanged>) -> Option<TooFewValues> {
+pub fn too_few(series: impl IntoIterator<Item = Unchanged>) -> Option<TooFewValues> {
     // Finding it takes longer than reading a series; few series have rules of their own.
     let mut known: HashMap<u64, usize> = HashMap::new();
     let mut few: Option<TooFewValues> = None;
