@@ -1,5 +1,7 @@
 //! Numbers that tell contents apart.
 
+use std::fmt::Write as _;
+
 use becalm_model::fnv1a;
 use becalm_model::load::{LoadRequest, Scenario, is_secret_header};
 
@@ -14,7 +16,9 @@ pub fn digest(bytes: &[u8]) -> String {
 pub fn digest_of_requests(scenario: &Scenario) -> Option<String> {
     let mut text = String::new();
     // Lengths tell where one part ends and the next one begins.
-    let mut add = |part: &str| text.push_str(&format!("{}:{part}", part.len()));
+    let mut add = |part: &str| {
+        let _ = write!(text, "{}:{part}", part.len());
+    };
     for kind in scenario.kinds() {
         let LoadRequest { weight, method, path, headers, body, body_file, .. } = &kind;
         let is_plain = scenario.requests.is_empty()

@@ -104,7 +104,7 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     record.subjects.push(subject);
     record.machine = document.machine;
     let (outcome, load) = (Outcome::Unknown, Some(Box::new(load)));
-    let run = Run { values, load, outcome, discarded, ..Run::blank(0, 0) };
+    let run = Run { discarded, outcome, values, load, ..Run::blank(0, 0) };
     record.runs.push(run);
     record
 }

@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn becalms_verdict_is_in_the_table() {
-        let text = r#"{"counts": {"answered": 100}, "elapsed": 2.0,
+        let text = r#"{"counts": {"answered": 100}, "answering": 2.0,
             "response": {"quantiles": [{"q": 0.5, "value": 0.001}, {"q": 0.99, "value": 0.1}]},
             "lag": {"quantiles": [{"q": 0.99, "value": 0.002}]},
             "fidelity": {"verdict": "invalid", "reasons": [{"kind": "unsent"}]}}"#;
