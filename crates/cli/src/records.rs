@@ -53,6 +53,11 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
 
 fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError> {
     match own_text(path, files)? {
+        Some(text) if wire::is_search(text) => Err(CommandError::measure(format!(
+            "{} is a search for the highest rate, which has no runs",
+            path.display()
+        ))
+        .hint("`becalm show` shows it")),
         Some(text) => own_record(text).map_err(|error| refused(path, &error)),
         None => foreign::record(path, files, None).map(|record| (record, false)),
     }
@@ -88,15 +93,28 @@ pub(crate) enum Shown {
     Load(SavedLoad),
 }
 
+/// Returns what a file can show as JSON: a load as the record that it is for everything that compares.
+pub(crate) fn shown_json(path: &Path) -> Result<String, CommandError> {
+    let files = foreign::files(path)?;
+    Ok(match load_in(path, &files)? {
+        Some(SavedLoad::Find(document)) => wire::json_text(&document),
+        Some(SavedLoad::Run(_)) | None => json(&record_of(path, &files)?),
+    })
+}
+
+/// Reads what `becalm load` saved, if these files are that.
+fn load_in(path: &Path, files: &[File]) -> Result<Option<SavedLoad>, CommandError> {
+    let Some(text) = own_text(path, files)? else { return Ok(None) };
+    wire::read_load(text).map_err(|error| refused(path, &error))
+}
+
 /// Reads what a file can show.
 pub(crate) fn read_shown(path: &Path) -> Result<Shown, CommandError> {
     let files = foreign::files(path)?;
-    if let Some(text) = own_text(path, &files)?
-        && let Some(load) = wire::read_load(text).map_err(|error| refused(path, &error))?
-    {
-        return Ok(Shown::Load(load));
-    }
-    record_of(path, &files).map(|record| Shown::Record(Box::new(record)))
+    Ok(match load_in(path, &files)? {
+        Some(load) => Shown::Load(load),
+        None => Shown::Record(Box::new(record_of(path, &files)?)),
+    })
 }
 
 /// Says whether this is a document of becalm: it names its schema, wherever another program may

@@ -9,7 +9,6 @@
 //! [`Pool`] which connection gets one, [`Tally`] counts what became of them. `engine/` does the same with real
 //! connections, and `serve/` is a server whose service times are known.
 
-mod digest;
 mod document;
 mod engine;
 mod fidelity;
@@ -28,7 +27,6 @@ mod simulated;
 mod tally;
 mod values;
 
-pub use digest::{digest, digest_of_requests};
 pub use document::{About, document};
 pub use engine::{
     Bodies, Contents, Live, LoadError, Loaded, Pause, Plan, Protocol, RequestError, Requests,

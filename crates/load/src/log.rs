@@ -24,7 +24,8 @@ pub fn write_log(
     );
     for reason in reasons {
         let line = format!("{LOG_OF_INVALID_LOAD}{reason}]");
-        log.add_comment(line.trim_start_matches('#'));
+        // The writer begins a comment itself.
+        log.add_comment(line.strip_prefix('#').unwrap_or(&line));
     }
     let mut log = log
         .with_start_time(started)

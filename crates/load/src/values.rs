@@ -1,6 +1,6 @@
 //! Values that fill in the requests of a load: a table of texts.
 
-use crate::digest::digest;
+use becalm_model::digest;
 
 /// A table: columns with names, and rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

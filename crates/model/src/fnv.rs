@@ -7,6 +7,11 @@ pub fn fnv1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
+/// Returns a number that another content would not have.
+pub fn digest(bytes: &[u8]) -> String {
+    format!("{:016x}", fnv1a(bytes.iter().copied()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -48,7 +48,7 @@ pub use conditions::{Conditions, KnobRecord, KnobState, Moved};
 pub use cpu::{CpuId, CpuListError, CpuSet, MAX_CPU};
 pub use evidence::{Disturbance, DisturbanceSource, DisturbedRun, Evidence};
 pub use finding::{Checkup, Finding, Fix, Severity};
-pub use fnv::fnv1a;
+pub use fnv::{digest, fnv1a};
 pub use knob::{Change, Nature, NewInterrupts, ProcessIdentity, Target};
 pub use machine::MachineFacts;
 pub use metric::{Direction, Metric, Unit};

@@ -128,7 +128,10 @@ mod tests {
             assert_eq!(kept.cpus(), &cpus);
             assert_eq!(policies(&cpus), vec![idle; cpus.len()]);
             drop(kept);
-            assert_eq!(policies(&cpus), Vec::<u32>::new());
+            // The kernel lists a thread that has ended for a moment longer.
+            while !policies(&cpus).is_empty() {
+                std::thread::yield_now();
+            }
         }
     }
 

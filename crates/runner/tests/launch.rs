@@ -259,12 +259,14 @@ fn a_pipe_is_no_standard_input_of_many_runs() {
     assert!(subject.error().contains("is a pipe, which the first run would empty"));
     // Nobody writes to this one, and yet nobody waits.
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("fifo");
-    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
-    subject.stdin = Stdin::File(path.clone());
+    // One for each way: a process that another test has just forked may still have the end that was read from.
+    let [for_input, for_output] = ["input", "output"].map(|name| folder.path().join(name));
+    let both = [&for_input, &for_output];
+    assert!(std::process::Command::new("mkfifo").args(both).status().unwrap().success());
+    subject.stdin = Stdin::File(for_input);
     assert!(subject.error().contains("is a pipe"));
     subject.stdin = Stdin::Null;
-    subject.stdout = Stdout::File(path);
+    subject.stdout = Stdout::File(for_output);
     assert!(subject.error().contains("as standard output of the command"));
 }
 

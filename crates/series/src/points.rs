@@ -129,13 +129,14 @@ pub(crate) fn parameters(record: &Record, subject: usize) -> Vec<(String, String
     // A suite has a name for a server and its load together. Elsewhere only the command names a server.
     let load = record.terms.as_ref().and_then(|terms| terms.runs.load.as_ref());
     let load = load.filter(|_| record.suite.is_empty());
-    own.chain(load.map(|load| ("load".to_owned(), load.text.clone()))).collect()
+    let of_load = load.map(|load| load.scenario.series_parameters());
+    own.chain(of_load.into_iter().flatten()).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use becalm_model::conditions::Backend;
-    use becalm_model::load::{Scenario, ServerTerms};
+    use becalm_model::load::{Rates, Scenario, ServerTerms};
     use becalm_model::terms::{RunTerms, Terms};
     use becalm_model::{Subject, SubjectTerms};
 
@@ -143,10 +144,11 @@ mod tests {
 
     #[test]
     fn a_server_under_another_load_is_another_series() {
-        let with = |text: &str| {
+        let with = |rate: &str| {
+            let stages = rate.parse::<Rates>().unwrap().stages(5.0);
             let load = ServerTerms {
-                text: text.to_owned(),
-                scenario: Scenario::default(),
+                text: "checkout".to_owned(),
+                scenario: Scenario { stages, ..Scenario::default() },
                 url: None,
                 ready: None,
                 keep: false,
@@ -157,10 +159,10 @@ mod tests {
             record.terms = Some(Terms { runs, ..Terms::default() });
             record
         };
-        let expected = [("load".to_owned(), "rate=500".to_owned())];
-        assert_eq!(parameters(&with("rate=500"), 0), expected);
-        assert_ne!(parameters(&with("rate=2000"), 0), expected);
-        let mut in_suite = with("rate=500");
+        let expected = [("rate".to_owned(), "500".to_owned())];
+        assert_eq!(parameters(&with("500"), 0), expected);
+        assert_ne!(parameters(&with("2000"), 0), expected);
+        let mut in_suite = with("500");
         in_suite.suite.push(SubjectTerms::default());
         assert!(parameters(&in_suite, 0).is_empty());
     }

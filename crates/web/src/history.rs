@@ -48,6 +48,8 @@ pub struct History {
     pub(crate) terms: ChangeTerms,
     pub(crate) record_page: RecordPage,
     commits: CommitsOf,
+    /// Whether what is found is saved.
+    pub(crate) saves: bool,
     idle: Mutex<Vec<Store>>,
     most_idle: usize,
     /// What was found when the history was last looked at.
@@ -74,6 +76,7 @@ impl History {
             terms,
             record_page,
             commits,
+            saves: true,
             idle: Mutex::default(),
             most_idle: IDLE,
             findings: Mutex::default(),
@@ -81,6 +84,12 @@ impl History {
             sides: Mutex::default(),
             commands: Mutex::default(),
         }
+    }
+
+    /// Shows what is found and does not save it: for a clone that cannot know which entries count.
+    #[must_use]
+    pub fn without_saving(self) -> Self {
+        Self { saves: false, ..self }
     }
 
     /// Takes no more memory and connections than one of so many histories in a server may.

@@ -38,7 +38,11 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
         files => files.to_vec(),
     };
     if args.json {
-        return records::documents(&files, ui, records::json);
+        records::read_stdin_once(&files)?;
+        for path in &files {
+            ui.print(&records::shown_json(path)?)?;
+        }
+        return Ok(Exit::Done);
     }
     if args.metadata {
         return records::for_each_record(&files, ui, |one| Ok(metadata_text(one, ui.style())));

@@ -70,7 +70,7 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     for (number, line) in lines(file)? {
         is_ours |= line.starts_with("#[Logged with becalm");
         if let Some(why) = line.strip_prefix(LOG_OF_INVALID_LOAD) {
-            let why = why.trim_end_matches(']');
+            let why = why.strip_suffix(']').unwrap_or(why);
             return Err(ImportError::nothing(
                 file,
                 &format!("it is the log of an invalid load: {why}"),

@@ -165,30 +165,39 @@ fn time_for(desk: &Desk, taken: &Taken) -> Duration {
 }
 
 async fn open(desk: &Rc<Desk>, number: usize) -> Result<Connection, Failure> {
+    let is_full = Cell::new(false);
     let opening = tokio::time::timeout(desk.plan.time_limit, async {
         match &desk.plan.target.place {
             Place::Tcp(address) => {
                 over(TcpStream::connect(address).await.and_then(quick), desk, number).await
             }
             Place::Unix(path) => {
-                let stream = connect_local(path).await;
+                let stream = connect_local(path, &is_full).await;
                 over(stream.map(|stream| Box::new(stream) as Stream), desk, number).await
             }
         }
     });
-    opening.await.unwrap_or_else(|_| Err(Failure::new(FailureKind::TimedOut)))
+    opening.await.unwrap_or_else(|_| {
+        let full = || "the server does not take the connections that wait for it".to_owned();
+        Err(Failure { kind: FailureKind::TimedOut, words: is_full.get().then(full) })
+    })
 }
 
-/// Connects to a local socket. While its queue is full the kernel refuses, where it waits with TCP: the caller has a limit.
-async fn connect_local(path: &Path) -> io::Result<UnixStream> {
+/// Connects to a local socket. While its queue is full, which is then noted, the kernel refuses, where it waits with TCP: the
+/// caller has a limit.
+async fn connect_local(path: &Path, is_full: &Cell<bool>) -> io::Result<UnixStream> {
     /// Short beside what a server that falls behind so far takes to answer.
     const AGAIN: Duration = Duration::from_millis(1);
     loop {
         match UnixStream::connect(path).await {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                is_full.set(true);
                 tokio::time::sleep(AGAIN).await;
             }
-            done => return done,
+            done => {
+                is_full.set(false);
+                return done;
+            }
         }
     }
 }

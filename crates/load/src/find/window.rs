@@ -151,6 +151,7 @@ impl Counting<'_> {
             seconds,
             is_cut: self.is_cut,
             counts: loaded.total.counts,
+            is_unanswered: false,
             errors: loaded.total.failed(),
             missed: MissedShare {
                 missed: becalm_model::whole(share.hits),

@@ -35,8 +35,8 @@ pub struct LoadFindDocument {
     pub windows: Vec<FindWindow>,
     /// How long the search took.
     pub elapsed: f64,
-    /// Whether the search ended because no request of its last window had an answer, which no rate can change: the server
-    /// never gave an expected one, or takes no connections any more.
+    /// Whether the search ended because the server never gave an expected answer, or takes no connections any more, which no
+    /// rate can change.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unanswered: bool,
     /// The signal that ended the search early.
@@ -137,6 +137,10 @@ pub struct FindWindow {
     pub is_cut: bool,
     /// How many requests came how far, in all of it.
     pub counts: LoadCounts,
+    /// Whether the server gave no expected answer at all, or took no connections any more at its end: then it counts neither
+    /// for the server nor against it, and the search ends.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_unanswered: bool,
     /// What failed, in all of it, the most frequent first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<Failed>,
@@ -163,15 +167,15 @@ pub struct FindWindow {
 
 impl FindWindow {
     /// Says whether requests were sent and none was answered.
-    pub fn is_unanswered(&self) -> bool {
+    pub fn has_no_answer(&self) -> bool {
         self.counts.scheduled > 0 && self.counts.answered == 0
     }
 
-    /// Says whether nobody took connections any more.
-    pub fn is_refused(&self) -> bool {
+    /// Says whether somebody refused connections.
+    pub fn has_refusals(&self) -> bool {
         let is_refusal =
             |one: &Failed| matches!(one.kind, FailureKind::Refused | FailureKind::Unreachable);
-        self.is_unanswered() && !self.errors.is_empty() && self.errors.iter().all(is_refusal)
+        self.errors.iter().any(is_refusal)
     }
 }
 

@@ -8,6 +8,7 @@ mod awake;
 mod failure;
 mod fidelity;
 mod find;
+mod identity;
 mod latency;
 mod objective;
 mod rates;

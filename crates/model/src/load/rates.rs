@@ -6,7 +6,7 @@ use super::Stage;
 use crate::parse_duration;
 
 /// Why a text is not a rate.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum RatesError {
     /// A part of it is not a number.
     #[error("`{0}` is not a rate; use 2000, 100..2000 or 500,1000 (requests per second)")]
@@ -17,10 +17,16 @@ pub enum RatesError {
     /// Some phases have a length and others do not.
     #[error("either every phase has a length, as in 100..2000:30s,2000:2m, or none")]
     SomeLengths,
+    /// It is more than any generator sends.
+    #[error("{0} requests per second are more than becalm can send; the most is 10,000,000")]
+    TooHigh(f64),
     /// All of them are zero.
     #[error("at a rate of 0 no request would be sent")]
     Nothing,
 }
+
+/// The highest rate: one at which nobody has time for a request.
+const HIGHEST: f64 = 1e7;
 
 /// A rate over time: a number, two with `..` between them, or several of either after commas. Each may have a length after a
 /// colon; without one they are equally long.
@@ -65,6 +71,9 @@ impl Phase {
             Some((from, to)) => (number(from)?, number(to)?),
             None => (number(rates)?, number(rates)?),
         };
+        if let Some(rate) = [from, to].into_iter().find(|rate| *rate > HIGHEST) {
+            return Err(RatesError::TooHigh(rate));
+        }
         let seconds = |length: &str| {
             let time = parse_duration(length.trim()).ok().filter(|time| !time.is_zero());
             time.map(|time| time.as_secs_f64())
@@ -135,7 +144,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_rate_is_an_error() {
-        for text in ["", "fast", "-1", "1e999", "1..", "0", "100/s", "5:", "5:x", "5:0s", "5:1s,6"]
+        for text in ["", "fast", "-1", "1e999", "1e8", "1..1e300", "1..", "0", "100/s", "5:", "5:x", "5:0s", "5:1s,6"]
         {
             assert!(text.parse::<Rates>().is_err(), "{text}");
         }

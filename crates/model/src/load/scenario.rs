@@ -142,11 +142,15 @@ impl Scenario {
     }
 
     /// Returns the rate of the requests before those that count: that of the first stage, or the mean one of times from a
-    /// file; `None` if there are no such requests.
+    /// file, but no more requests than these; `None` if there are no such requests.
     pub fn warm_up_rate(&self) -> Option<f64> {
-        let of_stages = || self.stages.first().map(Stage::highest);
-        let rate = self.replay.as_ref().map_or_else(of_stages, |times| Some(times.rate()));
-        rate.filter(|_| self.warmup > 0.0)
+        if self.warmup <= 0.0 {
+            return None;
+        }
+        match &self.replay {
+            Some(times) => Some(times.rate().min(times.requests as f64 / self.warmup)),
+            None => self.stages.first().map(Stage::highest),
+        }
     }
 
     /// Returns how many requests take longer than a quantile, on average.
@@ -255,6 +259,10 @@ mod tests {
         let scenario = Scenario { replay: Some(replay), ..Scenario::default() };
         let figures = [scenario.duration(), scenario.requests(), scenario.highest_rate()];
         assert_eq!((figures, scenario.warm_up_rate()), ([3.0, 300.0, 100.0], Some(100.0)));
+        // A burst is no rate for a second.
+        let mut burst = scenario;
+        burst.replay.as_mut().unwrap().seconds = 1e-6;
+        assert_eq!(burst.warm_up_rate(), Some(300.0));
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub enum GateNote {
         branch: String,
     },
     /// Series have too few values for any change to be confirmed, so that they can only pass.
-    TooFew {
+    TooFewValues {
         /// Which.
         few: TooFewValues,
         /// How many series were looked at.
@@ -205,7 +205,7 @@ pub enum GateReason {
         entry: i64,
     },
     /// There are too few earlier values.
-    TooFew {
+    TooFewValues {
         /// How many more it would take.
         missing: usize,
     },

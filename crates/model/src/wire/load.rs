@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::load::{
-    ArchetypeTerms, Arrivals, CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts,
+    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts,
     LoadPart, LoadSecond, LoadTerms, LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics,
     rates_text,
 };
@@ -57,7 +57,10 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
     let tool = format!("becalm {}", document.becalm);
     record.source = Some(Source { format: "becalm-load".to_owned(), tool });
     record.started_at = document.started_at;
-    let subject = subject(terms);
+    let subject = Subject {
+        parameters: terms.series_parameters(),
+        ..Subject::new(terms.url.clone(), Vec::new())
+    };
     let mut failed = |why: Option<String>| {
         record.notes.push(ImportNote::Failed { benchmark: subject.name.clone(), why }.into());
     };
@@ -122,38 +125,6 @@ fn value_of(latency: &Latency, q: f64, time_limit: f64) -> Option<f64> {
     }
     let found = latency.quantiles.iter().find(|one| (one.q - q).abs() < 1e-9)?;
     (!found.at_least).then_some(found.value)
-}
-
-/// Returns what was loaded: loads of different kinds are no runs of one series.
-fn subject(terms: &LoadTerms) -> Subject {
-    // What an archetype makes of the capacity differs from time to time.
-    let rate = match &terms.archetype {
-        Some(ArchetypeTerms { archetype, .. }) => ("archetype", archetype.to_string()),
-        None => ("rate", rates_text(&terms.stages)),
-    };
-    let mut parameters = vec![(rate.0.to_owned(), rate.1)];
-    let mut differs = |name: &str, value: &str, usual: &str| {
-        if value != usual {
-            parameters.push((name.to_owned(), value.to_owned()));
-        }
-    };
-    differs("arrivals", arrivals_text(terms.arrivals), arrivals_text(Arrivals::Poisson));
-    differs("method", &terms.method, "GET");
-    differs("protocol", if terms.grpc { "gRPC" } else { &terms.protocol }, "HTTP/1.1");
-    let connections = if terms.new_connections { "new" } else { "kept" };
-    differs("connections", connections, "kept");
-    differs("unix-socket", terms.unix_socket.as_deref().unwrap_or_default(), "");
-    differs("follow", &terms.follow.unwrap_or(0).to_string(), "0");
-    differs("requests", terms.requests_digest.as_deref().unwrap_or_default(), "");
-    Subject { parameters, ..Subject::new(terms.url.clone(), Vec::new()) }
-}
-
-fn arrivals_text(arrivals: Arrivals) -> &'static str {
-    match arrivals {
-        Arrivals::Poisson => "poisson",
-        Arrivals::Even => "even",
-        Arrivals::Replayed => "replayed",
-    }
 }
 
 #[cfg(test)]

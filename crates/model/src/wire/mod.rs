@@ -88,7 +88,7 @@ pub use reproduce::{
     ArticleDocument, ContradictionDocument, ExperimentDocument, FigureDocument, LoadDocument,
     ReproduceDocument, ReproducedRow,
 };
-pub use saved_load::{SavedLoad, read_load};
+pub use saved_load::{SavedLoad, is_search, read_load};
 pub use schema::{
     ABLATE_SCHEMA, BISECT_SCHEMA, BOOT_SCHEMA, CANARIES_SCHEMA, CHANGES_SCHEMA, CHECK_SCHEMA,
     CI_SCHEMA, COMPARISON_SCHEMA, CPU_NOISE_SCHEMA, DIFF_SCHEMA, EFFECTS_SCHEMA, FLEET_SCHEMA,

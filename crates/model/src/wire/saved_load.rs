@@ -37,6 +37,12 @@ pub fn read_load(text: &str) -> Result<Option<SavedLoad>, ReadError> {
     }))
 }
 
+/// Says whether this is a document of a search.
+pub fn is_search(text: &str) -> bool {
+    let read: Result<OnlySchema, _> = serde_json::from_str(text);
+    read.is_ok_and(|one| one.schema.starts_with("becalm/load-find/"))
+}
+
 /// Refuses counts that no load reaches, so that sums of those that are left are numbers.
 fn check_counts(value: &Value, name: &str) -> Result<(), ReadError> {
     /// As many nanoseconds are a century.

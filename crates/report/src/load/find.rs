@@ -39,10 +39,14 @@ fn report<'a>(document: &LoadFindDocument, style: &'a Style) -> Page<'a> {
     let is_answer = matches!(document.answer, FindAnswer::Found { .. } | FindAnswer::Below { .. });
     let role = if is_answer { Role::Heading } else { Role::Warning };
     page.say_as(role, &answer(document));
-    if document.is_unanswered && document.windows.len() > 1 {
-        let text =
-            "In the last window the server took no connections any more, so the search ended.";
-        page.say_as(Role::Warning, text);
+    if let [_, .., last] = &document.windows[..]
+        && last.is_unanswered
+    {
+        let text = format!(
+            "The server took no connections any more in the window at {}, so the search ended.",
+            rate(last.rate)
+        );
+        page.say_as(Role::Warning, &text);
     }
     if let Some(signal) = document.signal {
         page.say(&format!("Signal {signal} ended the search early."));
@@ -90,9 +94,10 @@ fn answer(document: &LoadFindDocument) -> String {
             between(low, high, confidence, *range)
         ),
         FindAnswer::Unresolved { rate: found, low, high, confidence } => format!(
-            "Not resolved: {objective} is met up to about {} ({}). Give the search more --max-time.",
+            "Not resolved: {objective} is met up to about {} ({}).{}",
             rate(found),
-            between(low, high, confidence, *range)
+            between(low, high, confidence, *range),
+            if document.is_unanswered { "" } else { " Give the search more --max-time." }
         ),
         FindAnswer::AtLeast { rate: found, limit, .. } => format!(
             "{objective} is met up to at least {}; {}.",
@@ -153,6 +158,7 @@ fn windows(document: &LoadFindDocument, style: &Style) -> Table {
         cells.push(percent(share).into());
         cells.push(shown(window.lag_p99).into());
         let counts = match (window.verdict, window.is_cut) {
+            _ if window.is_unanswered => "no: server",
             (Trust::Invalid, _) => "no: generator",
             (Trust::Valid, true) => "yes, cut short",
             (Trust::Valid, false) => "yes",

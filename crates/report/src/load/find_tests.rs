@@ -24,6 +24,7 @@ fn window(rate: f64, p99: f64, share: f64) -> FindWindow {
             requests,
             dispersion: 3.0,
         },
+        is_unanswered: false,
         errors: Vec::new(),
         quantile: Some(QuantileRange {
             q: 0.99,
@@ -86,9 +87,10 @@ fn a_server_that_is_gone_is_said_with_what_failed() {
     };
     document.windows[1].errors = vec![Failed { count: 7, ..refused.clone() }];
     document.windows[4].errors = vec![refused];
-    document.is_unanswered = true;
+    (document.windows[4].is_unanswered, document.is_unanswered) = (true, true);
     let text = load_find_text(&document, &Style::PLAIN);
-    assert!(text.contains("took no connections any more"), "{text}");
+    assert!(text.contains("took no connections any more in the window at 751"), "{text}");
+    assert!(text.contains("no: server"), "{text}");
     let line = text.lines().find(|line| line.contains("connection refused")).unwrap();
     assert_eq!(line.split_whitespace().collect::<Vec<_>>(), ["connection", "refused", "47", "no"]);
     let first = LoadFindDocument {

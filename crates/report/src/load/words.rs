@@ -36,8 +36,13 @@ pub fn distrust(reason: &Distrust) -> String {
             time(*limit)
         ),
         Distrust::SlowConnecting { lag_p99, limit, connections } => format!(
-            "requests waited while {connections} connections were opened: the 99th percentile of the lag is {}, more \
-             than {}; load for longer, or raise the rate in steps",
+            "requests waited while {} opened: the 99th percentile of the lag is {}, more than {}; \
+             load for longer, or raise the rate in steps",
+            if *connections == 1 {
+                "one connection was".to_owned()
+            } else {
+                format!("{connections} connections were")
+            },
             time(*lag_p99),
             time(*limit)
         ),
@@ -73,7 +78,7 @@ pub(super) fn place(place: &GeneratorPlace) -> String {
             server_cpus.named()
         ),
         Separation::Shared { server, server_cpus } => format!(
-            "Its threads had {own}, and the server ({}, {}) may use them, too: give each its own CPUs, the server with \
+            "Its threads had {own}, and the server ({}, {}) may run there, too: give each its own CPUs, the server with \
              `taskset` and the generator with --cpus.",
             crate::printable(server),
             server_cpus.named()

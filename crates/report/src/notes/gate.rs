@@ -13,7 +13,7 @@ pub(super) fn sentence(note: &GateNote) -> String {
         N::LookedAt { series, branch } => {
             format!("{series} series of the branch {branch} were examined.")
         }
-        N::TooFew { few, of } => too_few(few, *of),
+        N::TooFewValues { few, of } => too_few(few, *of),
         N::NothingCounts { branch } => {
             format!("No value of the branch {branch} counts, so nothing was judged.")
         }

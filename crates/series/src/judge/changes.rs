@@ -72,7 +72,7 @@ pub fn judge_changes(
         let SeriesKey { benchmark, metric, .. } = &one.series.key;
         Unchanged { values: one.points.len(), rules: terms.changes.rules(benchmark, metric) }
     }));
-    findings.notes.extend(few.map(|few| GateNote::TooFew { few, of: series }.into()));
+    findings.notes.extend(few.map(|few| GateNote::TooFewValues { few, of: series }.into()));
     Ok(())
 }
 
@@ -165,23 +165,24 @@ fn judge_one(
         let unstable = followed.unstable();
         // What an unstable series consists of is not open.
         let is_open = accepted.unstable(followed).is_none();
-        let mut fails = false;
+        let (mut fails, mut open) = (false, None);
         if let Some(at) = accepted.open.filter(|_| is_open) {
             let (_, stored) = &followed.changes[at];
             let of_size = terms.changes.size();
             let size = still(followed, &accepted, at, of_size).unwrap_or_else(|| Size::of(stored));
             let result = judged(followed, at, size, margin, &of);
             fails = result.outcome == GateOutcome::Fail;
-            findings.results.push(result);
+            open = Some(result);
         }
         if let Some(state) = unstable.filter(|_| !fails) {
             findings.results.push(judged_unstable(followed, state, margin, &of));
         }
         let margin_of_exact = rule.margin.unwrap_or(MARGIN);
-        let exact = Some(followed).filter(|_| accepted.open.is_none() && unstable.is_none());
+        // Beyond a change that is within the margin it may creep on.
+        let exact = Some(followed).filter(|_| !fails && unstable.is_none());
         let exact = exact.and_then(|one| judged_exact(one, &accepted, first, margin_of_exact, &of));
         let is_pending = unstable.is_none() && exact.is_none();
-        findings.results.extend(exact);
+        findings.results.extend(exact.or(open));
         if let Some(at) = accepted.pending.filter(|_| is_pending) {
             let (_, stored) = &followed.changes[at];
             let result = judged(followed, at, Size::of(stored), margin, &of);

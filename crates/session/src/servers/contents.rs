@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use becalm_load::{
     Bodies, Contents, TimesError, Values, ValuesError, basic_authorization, bearer_authorization,
-    digest, times_of_text,
+    times_of_text,
 };
 use becalm_model::load::{Authentication, LoadBody, LoadReplay, LoadRequest, LoadValues, Scenario};
 use becalm_model::wire::{LoadBodies, MixOf, SuiteLoadError, SuiteRequest};

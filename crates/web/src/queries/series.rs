@@ -31,6 +31,10 @@ const WHOLE: usize = 350;
 /// Series of other machines and branches that are listed.
 const OTHERS: usize = 100;
 
+/// Entries of a branch on a machine among which its last value is looked for: a benchmark that is in none of them is gone
+/// there.
+const RECENT: usize = 100;
+
 /// Entries that do not count of which values are shown.
 const UNCOUNTED: usize = 50;
 
@@ -146,16 +150,17 @@ fn whole(points: &[Point]) -> WebWholeDocument {
     whole
 }
 
-/// Returns what else has the benchmark and the metric of a series, the newest first.
+/// Returns which recent series of other machines and branches have the benchmark and the metric of a series, the newest
+/// first.
 fn elsewhere(
     found: &Findings,
     history: &History,
     store: &mut Store,
     id: SeriesId,
 ) -> Result<Vec<WebElsewhereDocument>, StoreError> {
-    let others: Vec<&Series> = found.like(id).take(OTHERS).collect();
+    let others: Vec<&Series> = found.like(id).collect();
     let ids: Vec<SeriesId> = others.iter().map(|one| one.id).collect();
-    let points = found.points(history, store, &ids, None)?;
+    let points = found.points(history, store, &ids, Some(RECENT))?;
     let document = |(one, points): (&Series, Vec<Point>)| {
         let last = points.last()?;
         Some(WebElsewhereDocument {
@@ -169,6 +174,7 @@ fn elsewhere(
     };
     let mut all: Vec<_> = others.into_iter().zip(points).filter_map(document).collect();
     all.sort_by(|a, b| b.last.total_cmp(&a.last));
+    all.truncate(OTHERS);
     Ok(all)
 }
 

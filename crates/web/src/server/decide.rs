@@ -67,9 +67,9 @@ impl Asked {
         history.writing(|store| {
             let one =
                 store.series(&SeriesFilter { ids: vec![series], ..SeriesFilter::default() })?;
-            // What was found is kept first, so that the decision has its change; but for what only an old clone shows.
+            // What was found is kept first, so that the decision has its change; but for what only an old or a shallow clone shows.
             let found = Findings::of(history, store)?;
-            let keep = found.uncounted.values().all(|of| of.newer == 0);
+            let keep = history.saves && found.uncounted.values().all(|of| of.newer == 0);
             let left_out = HashSet::clone(&found.left_out);
             let terms = ChangeTerms { left_out, ..history.terms.clone() };
             let followed = follow(store, one, &terms, keep, now())?.pop();

@@ -2,11 +2,11 @@
 
 use becalm_model::history::{ChangeId, Decision, EntryId, Review, StoredChange};
 use becalm_model::{Direction, counted};
-use becalm_series::{Decided, SeriesFilter, Store, follow, rose};
+use becalm_series::{ChangeTerms, Decided, SeriesFilter, Store, follow, rose};
 use becalm_stats::changes::Change;
 use clap::Subcommand;
 
-use crate::commands::history::{Home, Settings, StoreFlags, now};
+use crate::commands::history::{CountedFlags, Home, LeftOut, Settings, StoreFlags, now};
 use crate::error::CommandError;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -150,10 +150,17 @@ fn check(
         // What was decided can be undone, whether the change is still found or not.
         let reviews = all.reviews.pop().unwrap_or_default().into_iter().map(|(entry, _)| entry);
         let kept = changes.chain(reviews.filter(|_| decision.is_none()));
-        // What a clone shows that lacks commits is not kept.
-        let (terms, _) = Home::look()?.change_terms(store, &series, settings)?;
-        let shown = follow(store, series, &terms, false, now())?;
-        let shown = shown.iter().flat_map(|one| &one.changes).map(|(_, stored)| stored.entry);
+        // What a clone shows that lacks commits is not kept, and neither is what flags show.
+        let home = Home::look()?;
+        let mut shown = Vec::new();
+        for counted in CountedFlags::EACH {
+            let LeftOut { entries: left_out, .. } =
+                home.left_out_of(store, &series, &counted)?;
+            let terms = ChangeTerms { left_out, ..settings.change_terms() };
+            for one in follow(store, series.clone(), &terms, false, now())? {
+                shown.extend(one.changes.iter().map(|(_, stored)| stored.entry));
+            }
+        }
         kept.chain(shown).collect()
     };
     if entries.contains(&change.entry) { Ok(()) } else { Err(absent()) }

@@ -141,6 +141,7 @@ fn judge_files(
     let mut is_of_one_program = false;
     let mut new = Vec::new();
     for path in &args.records {
+        let known_before = broken_off.len();
         let found = match content(path, None, ui)? {
             Content::Commits(commits) => commits,
             Content::Record(record) => {
@@ -165,7 +166,7 @@ fn judge_files(
         match &found[..] {
             [one] => {
                 // One that was broken off is doubted.
-                if broken_off.is_empty() && !has_values(&one.record) {
+                if broken_off.len() == known_before && !has_values(&one.record) {
                     return Err(nothing(&path.display().to_string()));
                 }
                 new.push(one.clone());

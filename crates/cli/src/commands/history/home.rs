@@ -50,6 +50,14 @@ pub(crate) struct CountedFlags {
 }
 
 impl CountedFlags {
+    /// All that can be asked for.
+    pub(crate) const EACH: [Self; 4] = [
+        Self { side_branches: false, changed_trees: false },
+        Self { side_branches: true, changed_trees: false },
+        Self { side_branches: false, changed_trees: true },
+        Self { side_branches: true, changed_trees: true },
+    ];
+
     /// Says whether other entries count than usually.
     fn any(&self) -> bool {
         self.side_branches || self.changed_trees

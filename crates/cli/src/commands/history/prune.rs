@@ -81,7 +81,8 @@ pub(crate) fn run(args: &Args, ui: &Ui) -> Result<Exit, CommandError> {
                  by which becalm finds these",
             )
             .hint(
-                "get them with `git fetch`, or `git fetch --unshallow` if the clone is shallow",
+                "get them with `git fetch` (`git fetch --unshallow` in a shallow clone); if nobody has them any more, \
+                 remove their entries first: `becalm history prune --entry`",
             ));
         }
         follow(&mut store, series, &terms, access == Access::Write, now())?;

@@ -115,14 +115,16 @@ fn search(
         let seed = terms.seed.wrapping_add(windows.len() as u64);
         let arrivals = (terms.arrivals, seed);
         let tried = try_rate(from(sent), &wish, sought, arrivals, distrust, interrupt, &mut show);
-        let (tried, window) = tried.map_err(not_loaded)?;
+        let (tried, mut window) = tried.map_err(not_loaded)?;
         if interrupt.signal().is_some() {
             break;
         }
         sent += window.counts.scheduled;
         let is_cut = window.is_cut;
         // Nothing that a rate could change.
-        is_unanswered = window.is_refused() || windows.is_empty() && window.is_unanswered();
+        is_unanswered = windows.is_empty() && window.has_no_answer()
+            || window.has_refusals() && !plan.target.is_taken();
+        window.is_unanswered = is_unanswered;
         windows.push(window);
         if is_unanswered {
             break;
@@ -140,7 +142,7 @@ fn search(
 
 /// Returns how far the generator could be trusted.
 fn generator(search: &Search, windows: &[FindWindow]) -> FindGenerator {
-    let valid = windows.iter().filter(|one| one.verdict == Trust::Valid);
+    let valid = windows.iter().filter(|one| one.verdict == Trust::Valid && !one.is_unanswered);
     let trusted_to = valid.map(|one| one.rate).reduce(f64::max);
     let failed_from = search.ceiling();
     let mut failed = windows.iter().filter(|one| {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use becalm_load::{
-    Contents, Plan, Protocol, Requests, Schedule, Target, digest_of_requests, port_of_url,
+    Contents, Plan, Protocol, Requests, Schedule, Target, port_of_url,
     threads_here,
 };
 use becalm_model::load::{
@@ -139,7 +139,7 @@ impl Asked {
             values: scenario.values.clone(),
             authentication: scenario.authentication.clone(),
             follow: (scenario.follow > 0).then_some(scenario.follow),
-            requests_digest: digest_of_requests(scenario),
+            requests_digest: scenario.requests_digest(),
             archetype: None,
             arrivals: scenario.arrivals,
             stages: scenario.stages.clone(),

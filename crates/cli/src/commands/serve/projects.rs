@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use becalm_report::printable;
 use becalm_series::{Access, HistoryLocation, StoreError, Token, open};
+use becalm_session::Repository;
 use becalm_web::{History, ProjectName, ProjectNameError, Projects};
 
 use super::super::history::{Settings, StoreFlags, commits, place_of, record_page};
@@ -23,6 +24,8 @@ pub(super) fn only(
     let tokens = flags.open_for_reading(settings)?.tokens()?;
     let place = flags.place(settings)?;
     let history = History::new(place, settings.change_terms(), record_page, commits()?);
+    let is_shallow = Repository::find()?.is_some_and(|repository| repository.is_shallow());
+    let history = if is_shallow { history.without_saving() } else { history };
     Ok((history.into(), tokens))
 }
 
