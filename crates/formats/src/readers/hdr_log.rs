@@ -69,8 +69,8 @@ fn read(file: &File) -> Result<Imported, ImportError> {
     let mut is_ours = false;
     for (number, line) in lines(file)? {
         is_ours |= line.starts_with("#[Logged with becalm");
-        if let Some(why) = line.strip_prefix(LOG_OF_INVALID_LOAD) {
-            let why = why.strip_suffix(']').unwrap_or(why);
+        if let Some(rest) = line.strip_prefix(LOG_OF_INVALID_LOAD) {
+            let why = rest.strip_suffix(']').unwrap_or(rest);
             return Err(ImportError::nothing(
                 file,
                 &format!("it is the log of an invalid load: {why}"),

@@ -14,10 +14,6 @@ pub(crate) struct Failure {
 }
 
 impl Failure {
-    pub(crate) fn new(kind: FailureKind) -> Self {
-        Self { kind, words: None }
-    }
-
     /// Takes the error of a connection that could not be opened.
     pub(crate) fn of_connecting(error: &io::Error) -> Self {
         let kind = match (error.kind(), error.raw_os_error()) {

@@ -138,7 +138,8 @@ impl Scenario {
 
 #[cfg(test)]
 mod tests {
-        use super::*;
+    use super::super::LoadBody;
+    use super::*;
 
     #[test]
     fn requests_that_differ_have_different_digests() {

@@ -144,8 +144,10 @@ mod tests {
 
     #[test]
     fn what_is_not_a_rate_is_an_error() {
-        for text in ["", "fast", "-1", "1e999", "1e8", "1..1e300", "1..", "0", "100/s", "5:", "5:x", "5:0s", "5:1s,6"]
-        {
+        for text in [
+            "", "fast", "-1", "1e999", "1e8", "1..1e300", "1..", "0", "100/s", "5:", "5:x", "5:0s",
+            "5:1s,6",
+        ] {
             assert!(text.parse::<Rates>().is_err(), "{text}");
         }
     }

@@ -205,7 +205,7 @@ pub enum GateReason {
         entry: i64,
     },
     /// There are too few earlier values.
-    TooFewValues {
+    TooFew {
         /// How many more it would take.
         missing: usize,
     },

@@ -3,9 +3,8 @@
 use serde::Deserialize;
 
 use crate::load::{
-    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts,
-    LoadPart, LoadSecond, LoadTerms, LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics,
-    rates_text,
+    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond, LoadTerms,
+    LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics,
 };
 use crate::note::Interruption;
 use crate::{

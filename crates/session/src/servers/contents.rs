@@ -7,6 +7,7 @@ use becalm_load::{
     Bodies, Contents, TimesError, Values, ValuesError, basic_authorization, bearer_authorization,
     times_of_text,
 };
+use becalm_model::digest;
 use becalm_model::load::{Authentication, LoadBody, LoadReplay, LoadRequest, LoadValues, Scenario};
 use becalm_model::wire::{LoadBodies, MixOf, SuiteLoadError, SuiteRequest};
 use serde::Deserialize;

@@ -154,8 +154,7 @@ fn check(
         let home = Home::look()?;
         let mut shown = Vec::new();
         for counted in CountedFlags::EACH {
-            let LeftOut { entries: left_out, .. } =
-                home.left_out_of(store, &series, &counted)?;
+            let LeftOut { entries: left_out, .. } = home.left_out_of(store, &series, &counted)?;
             let terms = ChangeTerms { left_out, ..settings.change_terms() };
             for one in follow(store, series.clone(), &terms, false, now())? {
                 shown.extend(one.changes.iter().map(|(_, stored)| stored.entry));

@@ -257,8 +257,9 @@ impl Args {
             let mut log = Vec::new();
             let reasons = document.fidelity.reasons.iter().map(|one| distrust(one.get()));
             let silence = document.errors.first().filter(|_| document.counts.answered == 0);
-            let reasons: Vec<String> =
-                reasons.chain(silence.map(|one| format!("no answer: {}", one.in_words()))).collect();
+            let reasons: Vec<String> = reasons
+                .chain(silence.map(|one| format!("no answer: {}", one.in_words())))
+                .collect();
             write_log(&mut log, started, &loaded.seconds, &reasons)
                 .map_err(CommandError::measure)?;
             files::write_bytes_atomically(path, &log)?;

@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use becalm_load::{
-    Contents, Plan, Protocol, Requests, Schedule, Target, port_of_url,
-    threads_here,
+    Contents, Plan, Protocol, Requests, Schedule, Target, port_of_url, threads_here,
 };
 use becalm_model::load::{
     Arrivals, LoadRequest, LoadTerms, PORT, Rates, RequestTerms, Scenario, Stage,
