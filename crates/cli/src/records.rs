@@ -53,12 +53,9 @@ pub(crate) fn read_as_it_is(path: &Path) -> Result<(Record, bool), CommandError>
 
 fn as_it_is(path: &Path, files: &[File]) -> Result<(Record, bool), CommandError> {
     match own_text(path, files)? {
-        Some(text) if wire::is_search(text) => Err(CommandError::measure(format!(
-            "{} is a search for the highest rate, which has no runs",
-            path.display()
-        ))
-        .hint("`becalm show` shows it")),
-        Some(text) => own_record(text).map_err(|error| refused(path, &error)),
+        Some(text) => own_record(text).map_err(|error| {
+            if wire::is_search(text) { search(path) } else { refused(path, &error) }
+        }),
         None => foreign::record(path, files, None).map(|record| (record, false)),
     }
 }
@@ -78,6 +75,12 @@ fn own_text<'a>(path: &Path, files: &'a [File]) -> Result<Option<&'a str>, Comma
             .map_err(|_| FileError::NotText { path: path.to_owned() }.into()),
         Err(_) => Err(FileError::NotText { path: path.to_owned() }.into()),
     }
+}
+
+fn search(path: &Path) -> CommandError {
+    let path = path.display();
+    CommandError::measure(format!("{path} is a search for the highest rate, which has no runs"))
+        .hint("`becalm show` shows it")
 }
 
 fn refused(path: &Path, error: &dyn std::error::Error) -> CommandError {

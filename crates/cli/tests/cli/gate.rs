@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use becalm_testkit::TestEnv;
 use serde_json::Value;
 
-use crate::support::{Measures, T, env, git, has_git, json, prints};
+use crate::support::{Measures, T, changed_tree, env, git, has_git, json, prints};
 
 /// Noise of about 1 %, the same every time.
 fn noise(i: usize) -> f64 {
@@ -524,11 +524,7 @@ fn a_gate_that_judged_nothing_does_not_pass() {
         return;
     }
     // Without a file: all that there is was measured in a working tree with changes.
-    git(&env, &["init", "-q", "-b", "main"]);
-    env.write("code", "one");
-    git(&env, &["add", "code"]);
-    git(&env, &["commit", "-q", "-m", "one"]);
-    env.write("code", "two");
+    changed_tree(&env);
     env.write("more.json", r#"{"results": [{"command": "a", "times": [4, 5, 6]}]}"#);
     let _ = env.run(["history", "add", "more.json"]).exits_with(0);
     let found = gate(&env, &[], 3);

@@ -43,6 +43,7 @@ mod output;
 mod plan;
 mod probe;
 mod real_harnesses;
+mod real_servers;
 mod resume;
 mod revisions;
 mod saved;

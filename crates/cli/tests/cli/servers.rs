@@ -5,7 +5,8 @@ use becalm_model::wire::json_schema;
 use becalm_testkit::{CommandOutput, TestEnv, skipped};
 use serde_json::Value;
 
-use crate::load::{Server, has_python, nginx};
+use crate::load::Server;
+use crate::real_servers::{has_python, nginx};
 use crate::support::{Measures as _, env, json};
 
 const URL: &str = "http://127.0.0.1:{port}/";

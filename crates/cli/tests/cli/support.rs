@@ -184,6 +184,15 @@ pub(crate) fn has_git(test: &str) -> bool {
     is_there
 }
 
+/// Makes a repository of one commit on `main`, with a change in the working tree that no commit has.
+pub(crate) fn changed_tree(env: &TestEnv) {
+    git(env, &["init", "-q", "-b", "main"]);
+    env.write("code", "one");
+    git(env, &["add", "code"]);
+    git(env, &["commit", "-q", "-m", "one"]);
+    env.write("code", "two");
+}
+
 /// Runs git in the folder of a test as somebody who is not there, at a time that is known, and returns what it
 /// prints.
 #[track_caller]

@@ -127,7 +127,7 @@ fn few_beyond(metric: &str, beyond: u64, needed: u64, seconds: f64) -> String {
 /// Says how requests failed, in as many ways as a reader wants to know.
 fn requests_failed(subject: &str, scheduled: u64, errors: &[Failed]) -> String {
     const SHOWN: usize = 3;
-    let failed: u64 = errors.iter().map(|one| one.count).sum();
+    let failed = errors.iter().fold(0_u64, |sum, one| sum.saturating_add(one.count));
     let mut ways: Vec<String> =
         errors.iter().take(SHOWN).map(|one| format!("{} ({})", one.what(), one.count)).collect();
     if errors.len() > SHOWN {

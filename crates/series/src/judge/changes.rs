@@ -349,7 +349,7 @@ mod tests {
 
     use becalm_model::wire::SuiteGate;
 
-    use super::super::simulated::{followed, noise};
+    use super::super::simulated::{followed, noise, open_and_unstable};
     use super::*;
     use crate::follow::ChangeTerms;
 
@@ -374,14 +374,7 @@ mod tests {
 
     #[test]
     fn an_open_regression_fails_while_its_level_goes_back_and_forth() {
-        // A fifth worse from value 60 on, and since 90 back and forth by a few percent.
-        let level = |i: usize| match i {
-            0..60 => 100.0,
-            60..90 => 120.0,
-            _ if ((i - 90) / 20).is_multiple_of(2) => 124.0,
-            _ => 120.0,
-        };
-        let mut values: Vec<f64> = (0..190).map(|i| noise(i) + level(i)).collect();
+        let mut values = open_and_unstable(190);
         let open = HashMap::new();
         let state = followed(&values, &open).unstable().copied();
         assert!(state.is_some_and(|state| state.first > 0), "{state:?}");

@@ -392,7 +392,7 @@ fn itself(store: &mut Store, entry: &NewEntry) -> Result<Option<Entry>, StoreErr
 
 #[cfg(test)]
 mod tests {
-    use super::super::simulated::{followed, noise};
+    use super::super::simulated::{followed, noise, open_and_unstable};
     use super::*;
 
     /// What a history of these values knows.
@@ -427,14 +427,7 @@ mod tests {
 
     #[test]
     fn a_value_is_judged_by_the_level_before_an_open_regression_that_goes_back_and_forth() {
-        let level = |i: usize| match i {
-            0..60 => 100.0,
-            60..90 => 120.0,
-            _ if ((i - 90) / 20).is_multiple_of(2) => 124.0,
-            _ => 120.0,
-        };
-        let values: Vec<f64> = (0..190).map(|i| noise(i) + level(i)).collect();
-        let history = known(&values);
+        let history = known(&open_and_unstable(190));
         assert!(history.followed[0].unstable().is_some());
         for (value, expected) in [(121.0, GateOutcome::Fail), (101.0, GateOutcome::Pass)] {
             let point = point(value, None, 1);

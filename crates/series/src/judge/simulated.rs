@@ -13,6 +13,17 @@ pub(super) fn noise(i: usize) -> f64 {
     ((i * 7919 + 13) % 101) as f64 / 50.0
 }
 
+/// Values of which a fifth is lost from the 61st on, and that go back and forth by a few percent from the 91st.
+pub(super) fn open_and_unstable(count: usize) -> Vec<f64> {
+    let level = |i: usize| match i {
+        0..60 => 100.0,
+        60..90 => 120.0,
+        _ if ((i - 90) / 20).is_multiple_of(2) => 124.0,
+        _ => 120.0,
+    };
+    (0..count).map(|i| noise(i) + level(i)).collect()
+}
+
 /// Follows a series of these values, of which less is better: entry 1 of commit `c0`, and so on. `reviews` are what was
 /// decided about entries.
 pub(super) fn followed(values: &[f64], reviews: &HashMap<usize, Review>) -> Followed {

@@ -180,23 +180,17 @@ pub fn contents_of(scenario: &Scenario, read: Bodies) -> Result<Contents, Conten
             continue;
         }
         let (bytes, now) = read_body(Path::new(&kept.file))?;
-        if now.digest != kept.digest {
-            return Err(ContentsError::Changed(kept.file.clone()));
-        }
+        unchanged(&kept.file, &kept.digest, &now.digest)?;
         contents.bodies.insert(kept.file.clone(), bytes.into());
     }
     if let Some(kept) = &scenario.values {
         let (values, now) = read_values(Path::new(&kept.file))?;
-        if now.digest != kept.digest {
-            return Err(ContentsError::Changed(kept.file.clone()));
-        }
+        unchanged(&kept.file, &kept.digest, &now.digest)?;
         contents.values = Arc::new(values);
     }
     if let Some(kept) = &scenario.replay {
         let (times, now) = read_times(Path::new(&kept.file))?;
-        if now.digest != kept.digest {
-            return Err(ContentsError::Changed(kept.file.clone()));
-        }
+        unchanged(&kept.file, &kept.digest, &now.digest)?;
         contents.times = times.into();
     }
     if let Some(file) = &scenario.cacert {
@@ -204,6 +198,11 @@ pub fn contents_of(scenario: &Scenario, read: Bodies) -> Result<Contents, Conten
     }
     contents.authorization = scenario.authentication.as_ref().map(authorization).transpose()?;
     Ok(contents)
+}
+
+/// Refuses a file whose content is another one now.
+fn unchanged(file: &str, kept: &str, now: &str) -> Result<(), ContentsError> {
+    if now == kept { Ok(()) } else { Err(ContentsError::Changed(file.to_owned())) }
 }
 
 /// Reads a secret, and makes the value of a header of it.

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use becalm_load::{
-    Contents, Plan, Protocol, Requests, Schedule, Target, port_of_url, threads_here,
-};
+use becalm_load::{Contents, Plan, Protocol, Requests, Schedule, Target, threads_here};
 use becalm_model::load::{
     Arrivals, LoadRequest, LoadTerms, PORT, Rates, RequestTerms, Scenario, Stage,
 };
@@ -52,10 +50,6 @@ impl Asked {
         }
         set_times(args, &mut scenario)?;
         args.connections.apply(&mut scenario);
-        if let Some(path) = &mut scenario.unix_socket {
-            let port = port_of_url(&url).map(|port| port.to_string()).unwrap_or_default();
-            *path = path.replace(PORT, &port);
-        }
         let contents = args.requests.apply(&mut scenario)?;
         if let Some((one, other)) = scenario.contradiction() {
             return Err(CommandError::usage(format!("{one} and {other} cannot be combined")));
@@ -110,6 +104,7 @@ impl Asked {
     /// Returns the terms.
     pub(super) fn terms(&self, seed: u64) -> LoadTerms {
         let scenario = &self.scenario;
+        let socket = self.contents.way(scenario, &self.url).unix_socket;
         let kinds = scenario.kinds();
         let bytes = |kind: &LoadRequest| match (&kind.body_file, &kind.body) {
             (Some(file), _) => file.bytes,
@@ -126,7 +121,7 @@ impl Asked {
         let is_mix = !scenario.requests.is_empty();
         LoadTerms {
             url: self.url.clone(),
-            unix_socket: scenario.unix_socket.clone(),
+            unix_socket: socket.map(|path| path.display().to_string()),
             protocol: Protocol::of(scenario).name().to_owned(),
             streams: scenario.http2.then_some(scenario.streams),
             method: first.method.clone(),

@@ -7,7 +7,7 @@ use becalm_testkit::TestEnv;
 use serde_json::Value;
 
 use self::commits::write_asv;
-use crate::support::{Measures, env, git, has_git, json};
+use crate::support::{Measures, changed_tree, env, git, has_git, json};
 
 /// A file of hyperfine with these times of one command.
 fn times(command: &str, times: &[f64]) -> String {
@@ -276,11 +276,7 @@ fn results_of_a_changed_working_tree_do_not_count_unless_they_are_asked_for() {
     if !has_git("results_of_a_changed_working_tree_do_not_count_unless_they_are_asked_for") {
         return;
     }
-    git(&env, &["init", "-q", "-b", "main"]);
-    env.write("code", "one");
-    git(&env, &["add", "code"]);
-    git(&env, &["commit", "-q", "-m", "one"]);
-    env.write("code", "two");
+    changed_tree(&env);
     env.write("r.json", r#"{"results": [{"command": "a", "times": [1, 2, 3]}]}"#);
     let added = env.run(["history", "add", "r.json"]).exits_with(0).stdout;
     assert!(added.contains("with changes"), "{added}");
