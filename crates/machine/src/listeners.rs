@@ -6,6 +6,7 @@ use std::path::Path;
 use becalm_model::CpuSet;
 
 use crate::SysRoot;
+use crate::cgroup::members::status;
 use crate::tasks::processes;
 
 /// A process that listens.
@@ -28,7 +29,8 @@ pub enum Socket<'a> {
     Unix(&'a Path),
 }
 
-/// Returns the processes that listen at a socket; none where nobody does, or where this process may not see who.
+/// Returns the processes that listen at a socket; none where nobody does, or where this process may not see who. One that
+/// has started another one of them is not one: it leaves serving to that.
 pub fn listeners(root: &SysRoot, socket: Socket<'_>) -> Vec<Listener> {
     let sockets = match socket {
         Socket::Tcp(address) => ["/proc/net/tcp", "/proc/net/tcp6"]
@@ -51,7 +53,12 @@ pub fn listeners(root: &SysRoot, socket: Socket<'_>) -> Vec<Listener> {
             link.is_some_and(|link| links.iter().any(|one| link == Path::new(one)))
         })
     };
-    processes(root).into_iter().filter(has_one).filter_map(|pid| listener(root, pid)).collect()
+    let holders: Vec<u32> = processes(root).into_iter().filter(has_one).collect();
+    // nginx and others open the socket in a process that only starts those that serve; so does systemd.
+    let parent = |pid: &u32| status(root, *pid, "PPid:");
+    let parents: Vec<u32> = holders.iter().filter_map(parent).collect();
+    let serves = |pid: &u32| !parents.contains(pid);
+    holders.into_iter().filter(serves).filter_map(|pid| listener(root, pid)).collect()
 }
 
 fn listener(root: &SysRoot, pid: u32) -> Option<Listener> {
@@ -168,10 +175,11 @@ mod tests {
     fn the_workers_of_a_server_share_its_socket_and_each_has_its_cpus() {
         let row = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000  0 4711 1 0 100 0 0 10 0";
         let other = row.replace("0A", "01").replace("4711", "4712");
-        let process = |tree: FakeTree, pid: u32, cpus: &[&str]| {
+        let process = |tree: FakeTree, pid: u32, parent: u32, cpus: &[&str]| {
             let tree = tree
                 .file(format!("/proc/{pid}/comm"), "nginx\n")
                 .file(format!("/proc/{pid}/stat"), "x")
+                .file(format!("/proc/{pid}/status"), format!("Name:\tnginx\nPPid:\t{parent}\n"))
                 .link(format!("/proc/{pid}/fd/3"), "socket:[4711]");
             cpus.iter().enumerate().fold(tree, |tree, (index, cpus)| {
                 let thread = pid + u32::try_from(index).unwrap();
@@ -183,7 +191,9 @@ mod tests {
             .file("/proc/net/tcp", format!("  sl  local_address\n{row}\n{other}\n"))
             .file("/proc/90/comm", "other\n")
             .link("/proc/90/fd/3", "socket:[4712]");
-        let tree = process(process(tree, 70, &["0"]), 80, &["2", "4-5"]);
+        // The one that starts the others, with systemd as its own parent.
+        let tree = process(tree, 60, 1, &["0-63"]);
+        let tree = process(process(tree, 70, 60, &["0"]), 80, 60, &["2", "4-5"]);
         let found =
             listeners(&SysRoot::new(tree.path()), Socket::Tcp(([127, 0, 0, 1], 8080).into()));
         let found: Vec<(u32, String)> =

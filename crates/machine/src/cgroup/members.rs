@@ -94,7 +94,7 @@ fn home_for<'a>(
 }
 
 /// Returns the first number of a line of `/proc/PID/status`.
-fn status(root: &SysRoot, pid: u32, name: &str) -> Option<u32> {
+pub(crate) fn status(root: &SysRoot, pid: u32, name: &str) -> Option<u32> {
     let status = root.read(format!("/proc/{pid}/status")).value()?;
     let line = status.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()
