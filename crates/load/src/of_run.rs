@@ -19,6 +19,8 @@ pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<D
         errors: total.failed(),
         mix: parts(loaded),
         threads: loaded.threads().cloned().collect(),
+        gaps: Some(loaded.gaps),
+        objectives: Vec::new(),
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
         repeated: Vec::new(),
     };
@@ -86,6 +88,7 @@ mod tests {
             elapsed: Duration::from_secs(4),
             answering: Duration::from_secs(2),
             spin: Duration::ZERO,
+            batch: Duration::ZERO,
             gaps: Gaps::default(),
             pacer: None,
             senders: Vec::new(),

@@ -1,5 +1,6 @@
 //! `JUnit` XML of comparisons.
 
+use becalm_model::load::{ObjectiveResult, RunLoad};
 use becalm_model::{Comparison, RatioInterval, Record, Verdict};
 use insta::assert_snapshot;
 
@@ -46,6 +47,36 @@ fn comparisons_are_test_cases() {
 fn metrics_that_are_named_decide() {
     let xml = text(&judged(), "junit", &["user_time"]);
     assert!(xml.contains(r#"tests="1" failures="1""#), "{xml}");
+}
+
+#[test]
+fn objectives_of_a_load_are_test_cases() {
+    let mut record = compared();
+    record.comparisons.clear();
+    record.subjects.truncate(1);
+    record.runs.truncate(1);
+    let result = |text: &str, found, is_kept| {
+        let objective = text.parse().unwrap();
+        ObjectiveResult { objective, found, is_kept }
+    };
+    let load = |objectives| Some(Box::new(RunLoad { objectives, ..RunLoad::default() }));
+    record.runs[0].load = load(vec![
+        result("p99 < 20ms", Some(0.003), true),
+        result("p99 < 1ms", Some(0.003), false),
+        result("p99.9 < 1s", None, false),
+        result("errors < 1%", Some(0.005), true),
+        result("errors < 1%", Some(0.005), true),
+    ]);
+    assert_snapshot!(text(&record, "junit", &[]));
+    record.runs[0].discarded = true;
+    // Nothing was answered: that is the server's.
+    assert!(text(&record, "junit", &[]).contains(r#"failures="2" errors="0""#));
+    record.runs[0].load.as_mut().unwrap().counts.answered = 1;
+    let xml = text(&record, "junit", &[]);
+    assert!(xml.contains(r#"tests="5" failures="0" errors="5""#), "{xml}");
+    record.runs[0].load = load(Vec::new());
+    let error = export(&record, "junit", &[]).unwrap_err().to_string();
+    assert!(error.contains("--objective"), "{error}");
 }
 
 #[test]

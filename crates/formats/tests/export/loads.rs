@@ -45,9 +45,6 @@ fn loaded() -> Record {
             response: times(2),
             service: times(1),
             lag: latency(std::iter::repeat_n(1, 100), 0),
-            errors: Vec::new(),
-            mix: Vec::new(),
-            threads: Vec::new(),
             seconds: (0..2)
                 .map(|second| LoadSecond {
                     second,
@@ -57,7 +54,7 @@ fn loaded() -> Record {
                     ..LoadSecond::default()
                 })
                 .collect(),
-            repeated: Vec::new(),
+            ..RunLoad::default()
         };
         record.runs.push(Run {
             started: 3.0 * number as f64,

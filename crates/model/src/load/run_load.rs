@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Distrust, Failed, Latency, LoadCounts, LoadPart, LoadSecond, ThreadUse};
+use super::{
+    Distrust, Failed, Gaps, Latency, LoadCounts, LoadPart, LoadSecond, ObjectiveResult, ThreadUse,
+};
 use crate::Direction;
 use crate::metric::{Metric, Unit};
 use crate::words::words;
 
 /// The load of one run: everything that its percentiles can be asked from later.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunLoad {
     /// Seed of the due times, which all runs of a round share.
     pub seed: u64,
@@ -37,6 +39,12 @@ pub struct RunLoad {
     /// What the threads of the generator used; the one that keeps the time is the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub threads: Vec<ThreadUse>,
+    /// Gaps between requests, scheduled and actual; absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gaps: Option<Gaps>,
+    /// Whether the objectives of a load of `becalm load` were met; a comparison has none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objectives: Vec<ObjectiveResult>,
     /// The requests by the second in which they were due.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seconds: Vec<LoadSecond>,

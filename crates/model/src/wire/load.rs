@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use crate::load::{
-    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Latency, LoadCounts, LoadPart, LoadSecond, LoadTerms,
-    LoadTime, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics,
+    CPU_PER_REQUEST, FEWEST_BEYOND, Failed, Gaps, Latency, LoadCounts, LoadPart, LoadSecond,
+    LoadTerms, LoadTime, ObjectiveResult, RunLoad, ThreadUse, Trust, USUAL_QUANTILES, metrics,
 };
 use crate::note::Interruption;
 use crate::{
@@ -30,6 +30,8 @@ pub(super) struct LoadDocument {
     mix: Vec<LoadPart>,
     fidelity: Fidelity,
     #[serde(default)]
+    objectives: Vec<ObjectiveResult>,
+    #[serde(default)]
     seconds: Vec<LoadSecond>,
     #[serde(default)]
     signal: Option<i32>,
@@ -39,6 +41,8 @@ pub(super) struct LoadDocument {
 struct Fidelity {
     verdict: Trust,
     reasons: Vec<Reason>,
+    #[serde(default)]
+    gaps: Option<Gaps>,
     threads: Vec<ThreadUse>,
 }
 
@@ -92,6 +96,8 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
         errors: document.errors,
         mix: document.mix,
         threads: document.fidelity.threads,
+        gaps: document.fidelity.gaps,
+        objectives: document.objectives,
         seconds: document.seconds,
         repeated: Vec::new(),
     };

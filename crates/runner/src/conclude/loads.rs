@@ -45,7 +45,7 @@ fn repeated(record: &Record) -> Option<SessionNote> {
 
 #[cfg(test)]
 mod tests {
-    use becalm_model::load::{FailureKind, Latency, LoadCounts, RunLoad};
+    use becalm_model::load::{FailureKind, RunLoad};
 
     use super::super::tests::record;
     use super::*;
@@ -60,20 +60,7 @@ mod tests {
                 (1, 2) => vec![vec![unsent.clone()]],
                 _ => vec![],
             };
-            run.load = Some(Box::new(RunLoad {
-                seed: 1,
-                counts: LoadCounts::default(),
-                elapsed: 1.0,
-                answering: None,
-                response: Latency::default(),
-                service: Latency::default(),
-                lag: Latency::default(),
-                errors: vec![],
-                mix: vec![],
-                threads: vec![],
-                seconds: vec![],
-                repeated,
-            }));
+            run.load = Some(Box::new(RunLoad { repeated, ..RunLoad::default() }));
         });
         loads_notes(&mut record);
         loads_notes(&mut record);

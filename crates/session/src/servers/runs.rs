@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use becalm_machine::SysRoot;
 use becalm_model::load::{
-    Distrust, Failed, FailureKind, Latency, LoadCounts, MAIN_METRIC, Rates, RunLoad, Scenario,
-    ServerTerms,
+    Distrust, Failed, FailureKind, LoadCounts, MAIN_METRIC, Rates, RunLoad, Scenario, ServerTerms,
 };
 use becalm_model::terms::{Primary, RunTerms, Stop, Terms};
 use becalm_model::{Metric, Record, RecordKind, Subject, Unit, Verdict, metric};
@@ -93,15 +92,8 @@ impl Client for Scripted {
             seed: call.seed,
             counts: LoadCounts { scheduled: 100, answered, ..LoadCounts::default() },
             elapsed: 1.0,
-            answering: None,
-            response: Latency::default(),
-            service: Latency::default(),
-            lag: Latency::default(),
-            mix: vec![],
             errors: if answered == 0 { vec![refused] } else { vec![] },
-            threads: vec![],
-            seconds: vec![],
-            repeated: vec![],
+            ..RunLoad::default()
         };
         let late = Distrust::Unsent { requests: 1, scheduled: 100 };
         let distrust = if matches!(met, Met::Lag) { vec![late] } else { vec![] };

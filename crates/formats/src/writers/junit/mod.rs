@@ -7,6 +7,7 @@
 //!   chosen by name, fail when they are `slower`. Others are there with their verdict.
 //! - `inconclusive` is skipped: it says neither that the gate holds nor that it does not.
 //! - `time` is the median time of the candidate, where the metric is a time, in seconds.
+//! - An objective of a load of `becalm load` is a test case, too: see [`objectives`].
 //! - The numbers are properties of the suite and text in each case: the schema has no properties of cases.
 
 use std::fmt::Write as _;
@@ -23,16 +24,29 @@ pub(crate) const XML: Writer = Writer {
     write,
 };
 
+mod objectives;
+
 /// One test case.
 struct Case {
     class: String,
     name: String,
     /// In seconds.
     time: Option<f64>,
-    verdict: Verdict,
-    decides: bool,
+    result: CaseResult,
     sentence: String,
     numbers: Vec<(&'static str, String)>,
+}
+
+/// How it went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CaseResult {
+    Passes,
+    /// For a reason of this type.
+    Fails(&'static str),
+    /// Nothing can be said.
+    Skipped,
+    /// What would have to be judged was not measured.
+    Broken,
 }
 
 fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
@@ -41,18 +55,23 @@ fn write(record: &Record, options: &Options) -> Result<Exported, ExportError> {
         metric && options.subjects.as_ref().is_none_or(|chosen| chosen.contains(&one.candidate))
     };
     let chosen: Vec<&Comparison> = record.comparisons.iter().filter(is_chosen).collect();
-    if chosen.is_empty() {
+    let mut names = Unique::default();
+    let mut cases: Vec<Case> =
+        chosen.iter().map(|one| case(record, one, options, &mut names)).collect();
+    cases.extend(objectives::cases(record, options, &mut names));
+    if cases.is_empty() {
         let why = match (record.comparisons.is_empty(), record.subjects.len()) {
+            (true, ..2) if record.runs.iter().any(|run| run.load.is_some()) => {
+                "the load was not compared with another one, and it had no --objective"
+            }
             (true, ..2) => "one subject cannot be compared with itself",
             (true, _) => "it contains subjects that were not compared",
             (false, _) => "none of the comparisons matches what was chosen",
         };
         return Err(ExportError::NoComparison { why: why.to_owned() });
     }
-    let mut names = Unique::default();
-    let cases: Vec<Case> =
-        chosen.into_iter().map(|one| case(record, one, options, &mut names)).collect();
-    let besides = cases.iter().filter(|one| one.verdict == Verdict::Slower && !one.decides).count();
+    let is_slower = |one: &&&Comparison| one.verdict == Verdict::Slower && !decides(one, options);
+    let besides = chosen.iter().filter(is_slower).count();
     let mut notes = Vec::new();
     if besides > 0 {
         notes.push(format!(
@@ -70,9 +89,7 @@ fn case(record: &Record, one: &Comparison, options: &Options, names: &mut Unique
         Some(benchmark) => format!("{candidate}/{benchmark}"),
         None => candidate.clone(),
     };
-    // Two cases of the same name in a class are one to GitLab.
-    let unique = names.unique(&format!("{class}\n{}", metric.name));
-    let name = unique.strip_prefix(&format!("{class}\n")).unwrap_or(&metric.name).to_owned();
+    let name = unique(names, &class, &metric.name);
     let values = record.values(one.candidate, one.metric);
     let time = figures::median(&values).filter(|time| metric.unit == Unit::Second && *time >= 0.0);
     let mut numbers = vec![
@@ -113,11 +130,24 @@ fn case(record: &Record, one: &Comparison, options: &Options, names: &mut Unique
         class,
         name,
         time,
-        verdict: one.verdict,
-        decides: one.primary || options.metrics.is_some(),
+        result: match one.verdict {
+            Verdict::Slower if decides(one, options) => CaseResult::Fails("slower"),
+            Verdict::Inconclusive => CaseResult::Skipped,
+            Verdict::Slower | Verdict::Faster | Verdict::Equivalent => CaseResult::Passes,
+        },
         sentence,
         numbers,
     }
+}
+
+fn decides(one: &Comparison, options: &Options) -> bool {
+    one.primary || options.metrics.is_some()
+}
+
+/// Returns a name that no other case of the class has: two of the same name are one to GitLab.
+fn unique(names: &mut Unique, class: &str, name: &str) -> String {
+    let unique = names.unique(&format!("{class}\n{name}"));
+    unique.strip_prefix(&format!("{class}\n")).unwrap_or(name).to_owned()
 }
 
 /// Writes a share as a percentage with at most two places.
@@ -127,9 +157,10 @@ fn percent(share: f64) -> String {
 }
 
 fn document(record: &Record, cases: &[Case]) -> String {
-    let count = |is: fn(&Case) -> bool| cases.iter().filter(|one| is(one)).count();
-    let failures = count(is_failure);
-    let skipped = count(|one| one.verdict == Verdict::Inconclusive);
+    let count = |is: fn(CaseResult) -> bool| cases.iter().filter(|one| is(one.result)).count();
+    let failures = count(|result| matches!(result, CaseResult::Fails(_)));
+    let skipped = count(|result| result == CaseResult::Skipped);
+    let errors = count(|result| result == CaseResult::Broken);
     let time = cases.iter().filter_map(|one| one.time).sum::<f64>();
     let time = seconds(time);
     let tests = cases.len();
@@ -141,7 +172,8 @@ fn document(record: &Record, cases: &[Case]) -> String {
         xml.write_fmt(line).expect("a text can be written");
         xml.push('\n');
     };
-    let all = format!("name=\"becalm\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\"");
+    let all =
+        format!("name=\"becalm\" tests=\"{tests}\" failures=\"{failures}\" errors=\"{errors}\"");
     push(format_args!("<testsuites {all} time=\"{time}\">"));
     push(format_args!("  <testsuite {all} skipped=\"{skipped}\" time=\"{time}\"{timestamp}>"));
     push(format_args!("    <properties>"));
@@ -163,12 +195,13 @@ fn document(record: &Record, cases: &[Case]) -> String {
         let (class, name) = (escaped(&case.class), escaped(&case.name));
         push(format_args!("    <testcase classname=\"{class}\" name=\"{name}\"{time}>"));
         let sentence = escaped(&case.sentence);
-        let line = if is_failure(case) {
-            format!("<failure message=\"{sentence}\" type=\"slower\">{sentence}</failure>")
-        } else if case.verdict == Verdict::Inconclusive {
-            format!("<skipped message=\"{sentence}\"/>")
-        } else {
-            format!("<system-out>{sentence}</system-out>")
+        let line = match case.result {
+            CaseResult::Passes => format!("<system-out>{sentence}</system-out>"),
+            CaseResult::Fails(why) => {
+                format!("<failure message=\"{sentence}\" type=\"{why}\">{sentence}</failure>")
+            }
+            CaseResult::Skipped => format!("<skipped message=\"{sentence}\"/>"),
+            CaseResult::Broken => format!("<error message=\"{sentence}\" type=\"invalid\"/>"),
         };
         push(format_args!("      {line}"));
         push(format_args!("    </testcase>"));
@@ -176,10 +209,6 @@ fn document(record: &Record, cases: &[Case]) -> String {
     push(format_args!("  </testsuite>"));
     push(format_args!("</testsuites>"));
     xml
-}
-
-fn is_failure(case: &Case) -> bool {
-    case.verdict == Verdict::Slower && case.decides
 }
 
 /// Writes seconds without an exponent, which XML's decimal numbers have not.
