@@ -47,6 +47,7 @@ pub fn document(loaded: &Loaded, about: About<'_>) -> LoadRunDocument {
         trusted_to: trusted.last(),
         pickup_p99: total.pickup.quantile(0.99).map(|one| one.value),
         spin: loaded.spin.as_secs_f64(),
+        batch: loaded.batch.as_secs_f64(),
         gaps: loaded.gaps,
         threads: loaded.threads().cloned().collect(),
         place: about.place,

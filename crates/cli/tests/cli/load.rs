@@ -453,6 +453,21 @@ fn cpus_are_kept_awake_where_that_is_asked_for_and_the_report_has_them() {
 }
 
 #[test]
+fn requests_are_gathered_where_that_is_asked_for() {
+    let env = env();
+    let server = Server::start(&env, &[]);
+    let few = ["--rate", "20", "--duration", "500ms"];
+    let (document, _) = loaded(&env, &server.url, &few);
+    assert!(document["fidelity"]["batch"].is_null(), "{document}");
+    let batch = ["--batch", "500us"];
+    let (document, _) = loaded(&env, &server.url, &[&few[..], &batch].concat());
+    assert_eq!(document["fidelity"]["batch"], 5e-4);
+    assert_eq!(document["terms"]["batch"], 5e-4);
+    let output = env.run(["load", &server.url, "--rate", "20", "--batch", "2ms"]).exits_with(2);
+    assert!(output.stderr.contains("the longest batch is 1ms"), "{}", output.stderr);
+}
+
+#[test]
 fn the_demonstration_fits_a_screen() {
     let output = env().run(["load", "--demo", "--duration", "1s"]).exits_with(0);
     assert!(output.stdout.lines().count() <= 24, "{}", output.stdout);

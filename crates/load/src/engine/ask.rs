@@ -72,6 +72,7 @@ pub fn ask(
         new_connections: false,
         threads: 1,
         own_cpus: false,
+        batch: None,
         pause: None,
     };
     let loaded = load(plan, interrupt, &mut |_| {})?;

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod batches;
 mod clock;
 mod connection;
 mod contents;
@@ -94,6 +95,9 @@ pub struct Plan {
     /// Whether the server has CPUs that the generator does not use: then a thread that looks at the clock instead of sleeping
     /// takes nothing from it.
     pub own_cpus: bool,
+    /// For how long requests that are due are gathered, to be sent together; each is sent when it is due if that is 0. If
+    /// nobody says, that depends on the rate.
+    pub batch: Option<Duration>,
     /// When the threads that send do nothing, to see what becomes of that; never, for a load that is to mean something.
     pub pause: Option<Pause>,
 }
@@ -167,6 +171,8 @@ pub struct Loaded {
     pub answering: Duration,
     /// How long before a due time whoever keeps the time stopped sleeping.
     pub spin: Duration,
+    /// For how long requests that were due were gathered, at most, to be sent together.
+    pub batch: Duration,
     /// Gaps between requests.
     pub gaps: Gaps,
     /// The pacer, if it had a thread of its own.
@@ -267,7 +273,8 @@ fn load_kept_by(
     if possible < wanted {
         return Err(LoadError::Files { wanted, possible });
     }
-    let spin = spin(keeper, &plan);
+    let batch = batch_of(keeper, &plan);
+    let spin = spin(keeper, batch, &plan);
     let scheduled = plan.schedule.length();
     let (plan, is_stopped) = (Arc::new(plan), AtomicBool::new(false));
     let clock = Clock::starting_in(BEFORE_THE_START);
@@ -278,7 +285,9 @@ fn load_kept_by(
         let (mut handing, mut shards) = (Vec::new(), Vec::new());
         for number in 0..plan.senders() {
             let source = match keeper {
-                Keeper::Sender => Source::Kept { schedule: plan.schedule.clone(), spin },
+                Keeper::Sender => {
+                    Source::Kept(Keeping { schedule: plan.schedule.clone(), spin, batch })
+                }
                 Keeper::Pacer => {
                     let (hands, dues) = unbounded_channel();
                     handing.push(hands);
@@ -297,17 +306,16 @@ fn load_kept_by(
             })?);
         }
         drop(tells);
-        let pacer =
-            match keeper {
-                Keeper::Sender => None,
-                Keeper::Pacer => {
-                    let (schedule, stopped) = (plan.schedule.clone(), &is_stopped);
-                    let named = std::thread::Builder::new().name("pacer".to_owned());
-                    Some(named.spawn_scoped(scope, move || {
-                        pace(schedule, clock, spin, &handing, stopped)
-                    })?)
-                }
-            };
+        let pacer = match keeper {
+            Keeper::Sender => None,
+            Keeper::Pacer => {
+                let (schedule, stopped) = (plan.schedule.clone(), &is_stopped);
+                let named = std::thread::Builder::new().name("pacer".to_owned());
+                Some(named.spawn_scoped(scope, move || {
+                    pace(Keeping { schedule, spin, batch }, clock, &handing, stopped)
+                })?)
+            }
+        };
         let (collects, is_over) = channel::<()>();
         let counts = std::thread::Builder::new().name("counts".to_owned());
         let counts = counts.spawn_scoped(scope, || {
@@ -340,19 +348,45 @@ fn load_kept_by(
         elapsed,
         answering,
         spin: Duration::from_nanos(spin),
+        batch: Duration::from_nanos(batch),
         gaps,
         pacer,
         senders,
     })
 }
 
+/// What whoever keeps the time has to know.
+struct Keeping {
+    /// When requests are due.
+    schedule: Schedule,
+    /// For how many nanoseconds before that it looks at the clock instead of sleeping.
+    spin: u64,
+    /// For how many nanoseconds it gathers requests.
+    batch: u64,
+}
+
+/// Returns for how many nanoseconds requests are gathered.
+fn batch_of(keeper: Keeper, plan: &Plan) -> u64 {
+    let usual = match keeper {
+        // It has a CPU for this alone, and looks at the clock in any case.
+        Keeper::Pacer => Duration::ZERO,
+        Keeper::Sender => batches::usual(plan.highest_rate),
+    };
+    nanos_of(plan.batch.unwrap_or(usual))
+}
+
+fn nanos_of(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 /// Returns for how many nanoseconds before a due time its keeper looks at the clock instead of sleeping.
-fn spin(keeper: Keeper, plan: &Plan) -> u64 {
+fn spin(keeper: Keeper, batch: u64, plan: &Plan) -> u64 {
     let is_of_use = match keeper {
         Keeper::Pacer => has_several_cpus(),
         Keeper::Sender => plan.own_cpus,
     };
-    if !is_of_use {
+    // In a batch they wait for longer than a sleep ends late.
+    if !is_of_use || batch > 0 {
         return 0;
     }
     let spin = std::thread::spawn(measure_spin).join().unwrap_or(0);

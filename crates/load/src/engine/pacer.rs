@@ -6,10 +6,11 @@ use becalm_kernel::sched;
 use becalm_model::load::Gaps;
 use tokio::sync::mpsc::UnboundedSender;
 
+use super::Keeping;
+use super::batches::Batches;
 use super::clock::Clock;
 use super::gaps::Handed;
 use super::threads::Watch;
-use crate::schedule::Schedule;
 use becalm_model::load::ThreadUse;
 
 /// A request that is due.
@@ -32,19 +33,23 @@ pub(crate) struct Paced {
 
 /// Hands out a schedule, to the shards in turns, until it ends or is stopped.
 pub(crate) fn pace(
-    schedule: Schedule,
+    Keeping { schedule, spin, batch }: Keeping,
     clock: Clock,
-    spin: u64,
     shards: &[UnboundedSender<Due>],
     is_stopped: &AtomicBool,
 ) -> Paced {
     sched::wake_up_on_time();
     let watch = Watch::start("pacer");
     let goes_on = || !is_stopped.load(Ordering::Relaxed);
-    let mut handed = Handed::default();
+    let (mut handed, mut batches) = (Handed::default(), Batches::of(batch));
     for (number, (due, shard)) in (0..).zip(schedule.zip(shards.iter().cycle())) {
-        if !goes_on() || !clock.wait_until(due, spin, goes_on) {
+        let time = batches.time(due);
+        let is_early = clock.now() < time;
+        if !goes_on() || !clock.wait_until(time, spin, goes_on) {
             break;
+        }
+        if is_early {
+            batches.sent_at(clock.now());
         }
         // A shard goes away only when the load is over.
         let _ = shard.send(Due { number, time: due });
@@ -56,6 +61,11 @@ pub(crate) fn pace(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::schedule::Schedule;
+
+    fn at(times: Vec<u64>, batch: u64) -> Keeping {
+        Keeping { schedule: Schedule::of_times(times), spin: 0, batch }
+    }
 
     #[test]
     fn every_due_time_is_handed_out_once_in_turns_and_not_early() {
@@ -63,7 +73,7 @@ mod tests {
             (0..2).map(|_| tokio::sync::mpsc::unbounded_channel()).unzip();
         let clock = Clock::starting_in(0);
         let times = vec![0, 1_000, 2_000_000];
-        pace(Schedule::of_times(times), clock, 0, &senders, &AtomicBool::new(false));
+        pace(at(times, 0), clock, &senders, &AtomicBool::new(false));
         assert!(clock.now() >= 2_000_000);
         drop(senders);
         let mut got = |shard: usize| -> Vec<(u64, u64)> {
@@ -76,8 +86,7 @@ mod tests {
     #[test]
     fn a_pacer_that_is_stopped_hands_out_nothing_more() {
         let (sender, mut receiver) = tokio::sync::mpsc::unbounded_channel();
-        let schedule = Schedule::of_times(vec![u64::MAX / 2]);
-        pace(schedule, Clock::starting_in(0), 0, &[sender], &AtomicBool::new(true));
+        pace(at(vec![u64::MAX / 2], 0), Clock::starting_in(0), &[sender], &AtomicBool::new(true));
         assert!(receiver.try_recv().is_err());
     }
 }

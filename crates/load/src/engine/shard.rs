@@ -16,6 +16,7 @@ use tokio::runtime::LocalOptions;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{spawn_local, yield_now};
 
+use super::batches::Batches;
 use super::clock::{AT_ONCE, Clock};
 use super::connection::{carry, carry_each};
 use super::desk::Desk;
@@ -23,8 +24,7 @@ use super::dues::Dues;
 use super::pacer::Due;
 use super::telling::{Teller, Telling, Told};
 use super::threads::Watch;
-use super::{Pause, Plan};
-use crate::schedule::Schedule;
+use super::{Keeping, Pause, Plan, nanos_of};
 
 /// For how long requests that are under way may go on when the load is ended by a signal.
 const LAST_WAIT: Duration = Duration::from_secs(1);
@@ -43,12 +43,7 @@ pub(super) enum Source {
     /// The pacer hands them over when they are due.
     Handed(UnboundedReceiver<Due>),
     /// It keeps the time itself.
-    Kept {
-        /// When they are due.
-        schedule: Schedule,
-        /// For how many nanoseconds before that it looks at the clock instead of sleeping.
-        spin: u64,
-    },
+    Kept(Keeping),
 }
 
 /// What a thread did.
@@ -76,9 +71,11 @@ pub(super) fn send(
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build_local(LocalOptions::default())?;
     let limit = plan.connections_of(number);
-    let (handed, kept, spin) = match source {
-        Source::Handed(dues) => (Some(dues), None, 0),
-        Source::Kept { schedule, spin } => (None, Some(Dues::new(schedule)), spin),
+    let (handed, kept, spin, batch) = match source {
+        Source::Handed(dues) => (Some(dues), None, 0, 0),
+        Source::Kept(Keeping { schedule, spin, batch }) => {
+            (None, Some(Dues::new(schedule)), spin, batch)
+        }
     };
     let desk = Desk::new(plan, clock, limit, slice, kept);
     let teller = Rc::new(Teller::new(number, Rc::clone(&desk), told));
@@ -98,7 +95,7 @@ pub(super) fn send(
         });
         match handed {
             Some(dues) => take(dues, &desk).await,
-            None => keep_time(&desk, clock, spin, is_stopped).await?,
+            None => keep_time(&desk, clock, spin, Batches::of(batch), is_stopped).await?,
         }
         drain(&desk, is_stopped).await;
         std::io::Result::Ok(())
@@ -111,12 +108,11 @@ pub(super) fn send(
 
 /// Does nothing with this thread for a time, although it has work.
 async fn rest(clock: Clock, Pause { begins, length }: Pause) {
-    let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    while clock.now() < nanos(begins) {
-        let left = Duration::from_nanos(nanos(begins) - clock.now());
+    while clock.now() < nanos_of(begins) {
+        let left = Duration::from_nanos(nanos_of(begins) - clock.now());
         tokio::time::sleep(left.min(Duration::from_millis(20))).await;
     }
-    becalm_kernel::clock::sleep_until(monotonic_nanos() + nanos(length));
+    becalm_kernel::clock::sleep_until(monotonic_nanos() + nanos_of(length));
 }
 
 /// Takes requests as they are handed over, until no more come.
@@ -132,6 +128,7 @@ async fn keep_time(
     desk: &Desk,
     clock: Clock,
     spin: u64,
+    mut batches: Batches,
     is_stopped: &AtomicBool,
 ) -> std::io::Result<()> {
     // It is deprecated for the sake of types whose descriptor may change; the one of this timer does not.
@@ -142,7 +139,7 @@ async fn keep_time(
             desk.stop_taking();
             break;
         }
-        let now = clock.now();
+        let (now, due) = (clock.now(), batches.time(due));
         if due <= now + spin {
             yield_now().await;
             continue;
@@ -150,6 +147,7 @@ async fn keep_time(
         timer.get_ref().set_to(clock.monotonic((due - spin).min(now + AT_ONCE)))?;
         // Setting it again takes back that it has expired, so nothing has to be read.
         timer.readable().await?.clear_ready();
+        batches.sent_at(clock.now());
     }
     Ok(())
 }
@@ -204,6 +202,7 @@ mod tests {
     use super::super::target::{Target, Way};
     use super::super::tests::plan;
     use super::*;
+    use crate::schedule::Schedule;
 
     #[test]
     fn as_many_connections_are_opened_in_advance_as_requests_come_in_a_millisecond() {

@@ -34,6 +34,7 @@ pub(super) fn plan(target: Target, schedule: Schedule) -> Plan {
         new_connections: false,
         threads: 1,
         own_cpus: false,
+        batch: None,
         pause: None,
     }
 }
@@ -118,6 +119,41 @@ fn every_request_of_a_schedule_is_answered_and_counted_once() {
         assert!((loaded.gaps.mean - 0.001).abs() < 1e-9, "{:?}", loaded.gaps);
         assert!(loaded.elapsed >= Duration::from_millis(19));
         assert!(counts.connections >= 1 && counts.connections <= 10, "{counts:?}");
+    }
+}
+
+#[test]
+fn requests_that_are_gathered_are_sent_after_they_are_due_and_all_of_them() {
+    let address = server(each(OK));
+    // Ten within a tenth of a millisecond, twice.
+    let times = || (0..20).map(|n| n / 10 * 1_000_000 + n % 10 * 10_000).collect();
+    for keeper in [Keeper::Pacer, Keeper::Sender] {
+        let plan = plan(target(address), Schedule::of_times(times()));
+        let batch = Some(Duration::from_millis(1));
+        let loaded = run_kept_by(keeper, Plan { batch, own_cpus: true, ..plan });
+        assert_eq!(loaded.total.counts.answered, 20);
+        assert_eq!((loaded.batch, loaded.spin), (Duration::from_millis(1), Duration::ZERO));
+        // They are written together, but the stamps of each are its own: no time is below zero, or it would be huge.
+        let lag = loaded.total.lag.quantile(1.0).unwrap().value;
+        let response = loaded.total.response.quantile(1.0).unwrap().value;
+        assert!(lag <= response && response < 1e6, "{lag} {response}");
+    }
+}
+
+#[test]
+fn a_single_thread_gathers_requests_of_high_rates_unless_the_plan_says_otherwise() {
+    let plan = |highest_rate, batch| Plan {
+        highest_rate,
+        batch,
+        ..plan(target(([127, 0, 0, 1], 1).into()), few())
+    };
+    let gathered = |keeper, rate, batch| batch_of(keeper, &plan(rate, batch));
+    assert_eq!(gathered(Keeper::Sender, 60e3, None), 200_000);
+    assert_eq!(gathered(Keeper::Sender, 20e3, None), 0);
+    assert_eq!(gathered(Keeper::Pacer, 60e3, None), 0);
+    for keeper in [Keeper::Pacer, Keeper::Sender] {
+        assert_eq!(gathered(keeper, 60e3, Some(Duration::ZERO)), 0);
+        assert_eq!(gathered(keeper, 5.0, Some(Duration::from_millis(1))), 1_000_000);
     }
 }
 

@@ -182,6 +182,7 @@ mod tests {
                 new_connections: false,
                 threads: 1,
                 own_cpus: false,
+                batch: None,
                 pause: None,
             };
             let found = capacity(&plan, &Interrupt::new().unwrap()).unwrap().unwrap();

@@ -282,6 +282,7 @@ mod tests {
             elapsed: Duration::from_secs(2),
             answering: Duration::from_secs(2),
             spin: Duration::ZERO,
+            batch: Duration::ZERO,
             gaps: becalm_model::load::Gaps::default(),
             pacer: None,
             senders: Vec::new(),

@@ -28,6 +28,10 @@ pub struct Fidelity {
     pub pickup_p99: Option<f64>,
     /// How long before a due time the pacer stopped sleeping and only looked at the clock.
     pub spin: f64,
+    /// For how long requests that were due were gathered, at most, to be sent together; absent where each was sent when it
+    /// was due.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub batch: f64,
     /// Gaps between requests, scheduled and actual.
     pub gaps: Gaps,
     /// What the threads of the generator used; the pacer is the first one, if it has a thread of its own.
@@ -35,6 +39,11 @@ pub struct Fidelity {
     /// On which CPUs they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<GeneratorPlace>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_nothing(seconds: &f64) -> bool {
+    *seconds <= 0.0
 }
 
 /// On which CPUs the threads of the generator were.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{
     ArchetypeTerms, Arrivals, LoadRequest, LoadTerms, Scenario, is_secret_header, rates_text,
 };
-use crate::digest;
+use crate::{digest, whole};
 
 /// What is different where loads are.
 #[derive(Debug)]
@@ -17,6 +17,7 @@ struct Identity<'a> {
     new_connections: bool,
     unix_socket: Option<&'a str>,
     follow: u64,
+    batch: Option<f64>,
     requests: Option<String>,
 }
 
@@ -36,6 +37,8 @@ impl Identity<'_> {
         differs("connections", connections, "kept");
         differs("unix-socket", self.unix_socket.unwrap_or_default(), "");
         differs("follow", &self.follow.to_string(), "0");
+        let batch = self.batch.map(|seconds| format!("{}us", whole(seconds * 1e6)));
+        differs("batch", batch.as_deref().unwrap_or_default(), "");
         differs("requests", self.requests.as_deref().unwrap_or_default(), "");
         parameters
     }
@@ -65,6 +68,7 @@ impl LoadTerms {
             new_connections: self.new_connections,
             unix_socket: self.unix_socket.as_deref(),
             follow: self.follow.unwrap_or(0),
+            batch: self.batch,
             requests: self.requests_digest.clone(),
         }
         .parameters()
@@ -88,6 +92,7 @@ impl Scenario {
             new_connections: self.new_connections,
             unix_socket: self.unix_socket.as_deref(),
             follow: self.follow,
+            batch: self.batch,
             requests: self.requests_digest(),
         }
         .parameters()
@@ -187,5 +192,17 @@ mod tests {
         assert_eq!(in_file.requests_digest(), scenarios[4].requests_digest());
         let secret = Scenario { headers: header("Authorization", "a"), ..usual() };
         assert_eq!(secret.requests_digest(), None);
+    }
+
+    #[test]
+    fn requests_that_are_gathered_have_other_times_and_are_another_series() {
+        let of = |batch| {
+            let scenario = Scenario { batch, ..Scenario::default() };
+            scenario.series_parameters().into_iter().find(|(name, _)| name == "batch")
+        };
+        assert_eq!(of(None), None);
+        for (batch, text) in [(0.0, "0us"), (2e-4, "200us"), (1e-3, "1000us")] {
+            assert_eq!(of(Some(batch)).map(|(_, value)| value), Some(text.to_owned()));
+        }
     }
 }

@@ -35,7 +35,7 @@ pub use run_load::{
     CPU_PER_REQUEST, ERROR_RATE, FEWEST_BEYOND, LoadTime, MAIN_METRIC, RunLoad, THROUGHPUT,
     USUAL_QUANTILES, is_metric, metrics,
 };
-pub use scenario::{PORT, Scenario, ServerTerms};
+pub use scenario::{LONGEST_BATCH, PORT, Scenario, ServerTerms};
 pub use terms::{Archetype, ArchetypeTerms, Arrivals, LoadTerms, RequestTerms, Stage};
 
 use schemars::JsonSchema;

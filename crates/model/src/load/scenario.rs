@@ -79,6 +79,9 @@ pub struct Scenario {
     /// Threads that send; absent for half of the CPUs that the generator may use, at most 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub threads: Option<u64>,
+    /// For how long requests that are due are gathered, to be sent together; absent where the rate decides.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch: Option<f64>,
     /// Whether idle CPUs are kept awake meanwhile.
     #[serde(skip_serializing_if = "KeepAwake::is_auto")]
     pub keep_awake: KeepAwake,
@@ -88,6 +91,10 @@ pub struct Scenario {
 pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
+
+/// The longest batch of requests that are sent together, in seconds: a longer one would be a lag that makes every load
+/// invalid.
+pub const LONGEST_BATCH: f64 = 1e-3;
 
 impl Default for Scenario {
     /// Returns one without a rate, and otherwise what `becalm load` does where nothing else is asked for.
@@ -117,6 +124,7 @@ impl Default for Scenario {
             cacert: None,
             unix_socket: None,
             threads: None,
+            batch: None,
             keep_awake: KeepAwake::Auto,
         }
     }
@@ -139,6 +147,21 @@ impl Scenario {
     pub fn highest_rate(&self) -> f64 {
         let of_stages = || self.stages.iter().map(Stage::highest).fold(0.0, f64::max);
         self.replay.as_ref().map_or_else(of_stages, LoadReplay::rate)
+    }
+
+    /// Returns whether idle CPUs are kept awake. By default they are not for a load that is always fast enough to do that
+    /// itself: there it is no more on time with it (measured at 20,000 and 60,000 requests in a second), and costs more.
+    pub fn keep_awake(&self) -> KeepAwake {
+        const FAST: f64 = 20_000.0;
+        let lowest = |stage: &Stage| stage.from.min(stage.to);
+        let is_fast = match &self.replay {
+            Some(times) => times.rate() >= FAST,
+            None => !self.stages.is_empty() && self.stages.iter().all(|one| lowest(one) >= FAST),
+        };
+        match self.keep_awake {
+            KeepAwake::Auto if is_fast => KeepAwake::Off,
+            wish => wish,
+        }
     }
 
     /// Returns the rate of the requests before those that count: that of the first stage, or the mean one of times from a
@@ -241,6 +264,22 @@ pub struct ServerTerms {
 mod tests {
     use super::super::Rates;
     use super::*;
+
+    #[test]
+    fn a_load_that_is_always_fast_keeps_cpus_awake_by_itself() {
+        let of = |stages: &[(f64, f64)], keep_awake| {
+            let stage = |(from, to): &(f64, f64)| Stage { seconds: 1.0, from: *from, to: *to };
+            let stages = stages.iter().map(stage).collect();
+            Scenario { stages, keep_awake, ..Scenario::default() }.keep_awake()
+        };
+        let (auto, fast) = (KeepAwake::Auto, (20e3, 60e3));
+        assert_eq!(of(&[fast], auto), KeepAwake::Off);
+        // Those of a search are not known before.
+        for some_slow in [&[][..], &[fast, (100.0, 100.0)], &[(1.0, 60e3)]] {
+            assert_eq!(of(some_slow, auto), auto);
+        }
+        assert_eq!(of(&[fast], KeepAwake::Spin), KeepAwake::Spin);
+    }
 
     #[test]
     fn stages_share_the_time_and_have_the_requests_of_their_area() {

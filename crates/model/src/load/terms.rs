@@ -64,6 +64,9 @@ pub struct LoadTerms {
     pub new_connections: bool,
     /// Threads that sent.
     pub threads: u64,
+    /// For how long requests that were due were gathered, to be sent together, if that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<f64>,
 }
 
 /// One kind of request of a load that mixes several.

@@ -7,8 +7,8 @@ use serde::Deserialize;
 
 use super::suite_values::{SuiteDuration, SuiteValue};
 use crate::load::{
-    Arrivals, Authentication, ExpectedBody, KeepAwake, LoadBody, LoadReplay, LoadRequest,
-    LoadValues, Rates, RatesError, Scenario, Stage, is_secret_header,
+    Arrivals, Authentication, ExpectedBody, KeepAwake, LONGEST_BATCH, LoadBody, LoadReplay,
+    LoadRequest, LoadValues, Rates, RatesError, Scenario, Stage, is_secret_header,
 };
 
 /// A load. What it does not set is as `becalm load` has it.
@@ -76,6 +76,9 @@ pub struct SuiteLoad {
     pub unix_socket: Option<String>,
     /// Threads that send; by default half of the CPUs that the generator may use, at most 4.
     pub threads: Option<u64>,
+    /// For how long requests that are due are gathered, to be sent together, at most `"1ms"`; by default `"0s"`, and where one
+    /// CPU sends at least 40,000 in a second `"0.2ms"`.
+    pub batch: Option<SuiteDuration>,
     /// Whether idle CPUs are kept awake while requests are sent: `auto`, the default, does so in a virtual machine.
     pub keep_awake: Option<KeepAwake>,
 }
@@ -161,6 +164,9 @@ pub enum SuiteLoadError {
         "the header `{0}` would be in every record; use user or bearer, which name a file or a variable"
     )]
     SecretHeader(String),
+    /// Requests would wait for the others of a batch so long that no load is valid.
+    #[error("batch may be at most 1ms: a longer one would be a lag that makes every load invalid")]
+    LongBatch,
     /// A number is larger than becalm can serve.
     #[error("{name} may be at most {most}")]
     TooMany {
@@ -283,6 +289,14 @@ fn above_zero(name: &'static str, value: f64) -> Result<f64, SuiteLoadError> {
 }
 
 impl SuiteLoad {
+    fn batch(&self) -> Result<Option<f64>, SuiteLoadError> {
+        let batch = self.batch.map(|SuiteDuration(time)| time.as_secs_f64());
+        if batch.is_some_and(|batch| batch > LONGEST_BATCH) {
+            return Err(SuiteLoadError::LongBatch);
+        }
+        Ok(batch)
+    }
+
     fn authentication(&self) -> Result<Option<Authentication>, SuiteLoadError> {
         match (&self.user, &self.bearer) {
             (Some(_), Some(_)) => Err(SuiteLoadError::Both("user", "bearer")),
@@ -380,6 +394,7 @@ impl SuiteLoad {
             cacert: self.cacert.clone(),
             unix_socket: self.unix_socket.clone(),
             threads: self.threads.map(|threads| from_one("threads", threads, 64)).transpose()?,
+            batch: self.batch()?,
             keep_awake: self.keep_awake.unwrap_or_default(),
         };
         match scenario.contradiction() {
@@ -473,5 +488,6 @@ mod tests {
         check(r#""body": "a", "body-file": "m""#, "body and body-file");
         check(r#""grpc": true, "body": "{}""#, "grpc and body");
         check(r#""http2": true, "new-connections": true"#, "http2 and new-connections");
+        check(r#""batch": "1.1ms""#, "batch may be at most 1ms");
     }
 }

@@ -347,6 +347,10 @@ fn generator(document: &LoadRunDocument, style: &Style) -> String {
     if let Some(pickup) = fidelity.pickup_p99 {
         let _ = write!(text, "; 99 % of the requests were taken up within {}", time(pickup, style));
     }
+    if fidelity.batch > 0.0 {
+        let batch = time(fidelity.batch, style);
+        let _ = write!(text, ". It gathered requests for up to {batch} to send them together");
+    }
     let _ = write!(
         text,
         ". The gaps between requests vary by {:.2} times their mean; the schedule has {:.2}.",

@@ -47,6 +47,7 @@ pub(super) fn terms() -> LoadTerms {
         connections: 1000,
         new_connections: false,
         threads: 1,
+        batch: None,
     }
 }
 
@@ -84,6 +85,7 @@ pub(super) fn stalled() -> LoadRunDocument {
             trusted_to: Some(1.0),
             pickup_p99: Some(30e-6),
             spin: 80e-6,
+            batch: 0.0,
             gaps: Gaps { mean: 0.0005, scheduled_variation: 1.003, actual_variation: 1.005 },
             threads: vec![thread("pacer", 0.16), thread("sender 1", 0.11)],
             place: None,
@@ -172,6 +174,16 @@ pub(super) fn starved() -> LoadRunDocument {
 #[test]
 fn a_load_that_is_valid_has_its_times_side_by_side() {
     insta::assert_snapshot!(load_text(&stalled(), &Style { width: 100, ..Style::PLAIN }));
+}
+
+#[test]
+fn one_whose_requests_were_gathered_says_for_how_long() {
+    let usual = stalled();
+    let gathered =
+        LoadRunDocument { fidelity: Fidelity { batch: 2e-4, ..usual.fidelity.clone() }, ..usual };
+    let text = load_text(&gathered, &Style { width: 400, ..Style::PLAIN });
+    let sentence = "It gathered requests for up to 200 us to send them together. The gaps";
+    assert!(text.contains(sentence), "{text}");
 }
 
 #[test]

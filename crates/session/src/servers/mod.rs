@@ -106,7 +106,7 @@ pub(crate) fn serving(
     {
         generator.target_beside(&filled(other), &target)?;
     }
-    let keep_awake = terms.scenario.keep_awake;
+    let keep_awake = terms.scenario.keep_awake();
     Ok(Serving { client: Rc::new(generator), url, start, keep_awake })
 }
 
@@ -254,6 +254,7 @@ impl Generator {
             new_connections: scenario.new_connections,
             threads: becalm_model::place(scenario.threads.unwrap_or_else(threads_here) as f64),
             own_cpus: call.own_cpus,
+            batch: scenario.batch.map(Duration::from_secs_f64),
             pause: None,
         })
     }

@@ -43,17 +43,18 @@ impl Asked {
     }
 }
 
-pub(super) const GENERATORS: [Generator; 8] = [
+pub(super) const GENERATORS: [Generator; 9] = [
     Generator {
         name: "becalm load",
         program: "becalm",
-        arguments: |asked| {
-            let Asked { url, seconds, rate, connections, more } = asked;
-            let most = connections.map(|n| format!(" --connections {n}")).unwrap_or_default();
-            format!(
-                "load {url} --rate {rate} --duration {seconds}s --arrivals even --json{most}{more}"
-            )
-        },
+        arguments: |asked| becalm(asked, ""),
+        http2: Some(" --http2 -k"),
+        read: read_becalm,
+    },
+    Generator {
+        name: "becalm load --batch 1ms",
+        program: "becalm",
+        arguments: |asked| becalm(asked, " --batch 1ms"),
         http2: Some(" --http2 -k"),
         read: read_becalm,
     },
@@ -149,6 +150,14 @@ pub(super) const GENERATORS: [Generator; 8] = [
         },
     },
 ];
+
+fn becalm(asked: &Asked, more: &str) -> String {
+    let Asked { url, seconds, rate, connections, more: others } = asked;
+    let most = connections.map(|n| format!(" --connections {n}")).unwrap_or_default();
+    format!(
+        "load {url} --rate {rate} --duration {seconds}s --arrivals even --json{most}{more}{others}"
+    )
+}
 
 fn oha(asked: &Asked, more: &str) -> String {
     let Asked { url, seconds, rate, more: others, .. } = asked;

@@ -36,7 +36,7 @@ pub(super) fn prepare(
         Separation::Hidden | Separation::Refused { .. } => false,
     };
     asked.settle_threads();
-    let kept = keep_cpus_awake(machine, asked.scenario.keep_awake, &cpus);
+    let kept = keep_cpus_awake(machine, asked.scenario.keep_awake(), &cpus);
     let awake = Some(kept.cpus()).filter(|cpus| !cpus.is_empty()).cloned();
     Ok((GeneratorPlace { awake, ..place }, kept))
 }

@@ -164,6 +164,7 @@ const NOT_IN_DEMO: &[&str] = &[
     "cacert",
     "insecure",
     "threads",
+    "batch",
     "cpus",
     "keep_awake",
     "objective",

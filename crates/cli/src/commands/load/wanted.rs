@@ -97,6 +97,7 @@ impl Asked {
             new_connections: scenario.new_connections,
             threads: number(scenario.threads.unwrap_or(1)),
             own_cpus: self.own_cpus,
+            batch: scenario.batch.map(Duration::from_secs_f64),
             pause: None,
         })
     }
@@ -143,6 +144,7 @@ impl Asked {
             connections: scenario.connections,
             new_connections: scenario.new_connections,
             threads: scenario.threads.unwrap_or(1),
+            batch: scenario.batch,
         }
     }
 }
