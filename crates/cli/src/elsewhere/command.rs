@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use becalm_fleet::{Around, Errand, Frame, Host, Outcome, Output, Parcel};
 use becalm_model::terms::Exports;
 use becalm_model::wire::HostStatus;
+use becalm_session::suite::load_of_this_folder;
 use becalm_session::{body_files, disturbed_runs, files};
 use clap::ArgMatches;
 
@@ -25,6 +26,8 @@ pub(crate) struct Asked {
     send: Vec<PathBuf>,
     /// A file of requests, which may name other files.
     requests: Option<PathBuf>,
+    /// The name of a load in becalm.toml, which may name files, too.
+    scenario: Option<String>,
     /// Whether its words may be names of files that it reads.
     names_files: bool,
     /// Files that the command writes.
@@ -60,6 +63,7 @@ impl Asked {
             host,
             send: send.into_iter().flatten().cloned().collect(),
             requests: path("requests"),
+            scenario: matches.try_get_one::<String>("scenario").ok().flatten().cloned(),
             names_files,
             outputs: OUTPUTS.into_iter().filter_map(path).collect(),
             exports,
@@ -83,6 +87,12 @@ pub(crate) fn on_host(asked: &Asked, given: &[String], ui: &Ui) -> Result<Exit, 
     if let Some(requests) = &asked.requests {
         for path in body_files(requests).map_err(CommandError::usage)? {
             parcel.add(&path)?;
+        }
+    }
+    if let Some(name) = &asked.scenario {
+        let load = load_of_this_folder(name).map_err(CommandError::usage)?;
+        for path in &load.files {
+            parcel.add(path)?;
         }
     }
     let outputs: Vec<PathBuf> = asked.outputs.iter().map(|path| folder.join(path)).collect();

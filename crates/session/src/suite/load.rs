@@ -1,6 +1,6 @@
 //! Loads as texts, with their files: a rate, `rate=2000,duration=5s`, or the name of one in `becalm.toml`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use becalm_model::load::{Rates, Scenario};
 use becalm_model::wire::{LoadFiles, SuiteLoad, SuiteLoadError, SuiteValue};
@@ -68,6 +68,8 @@ pub struct ReadLoad {
     pub url: Option<String>,
     /// What shows that a server is ready, if it says so.
     pub ready: Option<String>,
+    /// The files that it was read from: becalm.toml, if it is named there, and those that it names.
+    pub files: Vec<PathBuf>,
 }
 
 /// Returns the load that a text means, with the file of this folder or above, if the text is a name.
@@ -81,7 +83,8 @@ pub fn load_of_this_folder(text: &str) -> Result<ReadLoad, LoadTextError> {
 pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<ReadLoad, LoadTextError> {
     let text = text.trim();
     // A file that becalm.toml names is beside it.
-    let mut folder = std::path::PathBuf::from(".");
+    let mut folder = PathBuf::from(".");
+    let mut files = Vec::new();
     let load = if text.contains('=') {
         of_settings(text)?
     } else if text.parse::<Rates>().is_ok() {
@@ -100,13 +103,19 @@ pub fn load_of_text(text: &str, file: Option<&SuiteFile>) -> Result<ReadLoad, Lo
             LoadTextError::Unknown { name: text.to_owned(), file, known }
         };
         folder = file.folder();
+        files.push(file.path.clone());
         loads.get(text).cloned().ok_or_else(unknown)?
     };
-    read(load, &folder, text)
+    read(load, &folder, text, files)
 }
 
 /// Reads the files of a load, which are in this folder.
-fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, LoadTextError> {
+fn read(
+    mut load: SuiteLoad,
+    folder: &Path,
+    text: &str,
+    mut files: Vec<PathBuf>,
+) -> Result<ReadLoad, LoadTextError> {
     let unread = |source| LoadTextError::Contents { text: text.to_owned(), source };
     let place = |file: &String| {
         if folder == Path::new(".") { file.into() } else { folder.join(file) }
@@ -114,8 +123,11 @@ fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, Load
     for secret in [&mut load.user, &mut load.bearer].into_iter().flatten() {
         if !secret.starts_with("env:") {
             *secret = place(secret).display().to_string();
+            files.push(PathBuf::from(&*secret));
         }
     }
+    files
+        .extend([&load.requests_file, &load.values, &load.replay].into_iter().flatten().map(place));
     let requests = load.requests_file.as_ref().map(|file| read_requests(&place(file)));
     let requests = requests.transpose().map_err(unread)?;
     let values = load.values.as_ref().map(|file| read_values(&place(file)));
@@ -124,6 +136,7 @@ fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, Load
     let replay = replay.transpose().map_err(unread)?.map(|(_, kept)| kept);
     if let Some(file) = &mut load.cacert {
         *file = place(file).display().to_string();
+        files.push(PathBuf::from(&*file));
     }
     let own = load.requests.iter_mut().flatten();
     let own_bodies = own.map(|one| &mut one.body_file).chain([&mut load.body_file]);
@@ -131,10 +144,11 @@ fn read(mut load: SuiteLoad, folder: &Path, text: &str) -> Result<ReadLoad, Load
     let of_requests = requests.as_ref().or(load.requests.as_ref()).into_iter().flatten();
     let named = of_requests.map(|one| &one.body_file).chain([&load.body_file]);
     let bodies = read_bodies(named.flatten()).map_err(unread)?;
+    files.extend(bodies.keys().map(PathBuf::from));
     let scenario = load
         .scenario(LoadFiles { requests: requests.as_deref(), values, replay, bodies })
         .map_err(|source| LoadTextError::Load { text: text.to_owned(), source })?;
-    Ok(ReadLoad { scenario, url: load.url, ready: load.ready })
+    Ok(ReadLoad { scenario, url: load.url, ready: load.ready, files })
 }
 
 /// Reads `rate=2000,duration=5s`. A part without a `=` belongs to the value before it, as in `rate=500,1000`.

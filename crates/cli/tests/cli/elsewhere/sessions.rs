@@ -212,6 +212,19 @@ fn a_load_comes_from_the_host() {
     env.write("mix/body", "hello");
     let output = env.run([&line[..], &["--requests", "mix/requests"]].concat());
     assert!(matches!(output.status.code(), Some(0 | 4)), "{}", output.stderr);
+    // And becalm.toml, with those that a load in it names.
+    let url = &server.url;
+    env.write(
+        "becalm.toml",
+        format!(
+            "version = 1\n[load.shop]\nurl = '{url}'\nrate = 100\nduration = '1s'\nrequests-file = 'mix/requests'\n\
+             values = 'ids.csv'\nbearer = 'token'\nheaders = {{ X-Id = '{{id}}' }}\n"
+        ),
+    );
+    env.write("ids.csv", "id\n1\n");
+    env.write("token", "secret");
+    let output = env.run(["load", "--scenario", "shop", "--on", "bench"]);
+    assert!(matches!(output.status.code(), Some(0 | 4)), "{}", output.stderr);
 }
 
 #[test]
