@@ -1,12 +1,12 @@
 //! The detector: one value after another, each change when it is confirmed.
 
-use std::cell::OnceCell;
+use std::cell::{RefCell, RefMut};
 
 use super::age::{Age, FEW};
 use super::correlation::Correlation;
 use super::differences::Differences;
 use super::judge::{COARSE_DISCOUNT, Judgement, Ranked, Sides, sharp_discount};
-use super::locate::{Located, locate, unripe};
+use super::locate::{Located, Places, unripe};
 use super::pool::Pool;
 use super::wander::{Filtered, LONGEST, are_all_near, beyond_wandering, prepared};
 use super::window::{self, Window};
@@ -122,8 +122,16 @@ pub struct Detector {
     last: Option<f64>,
     /// Values of the level, the newest [`LONGEST`] and some.
     level: Vec<f64>,
-    /// What the laws of noise make of them, if it was asked for since the last value.
-    filtered: OnceCell<Box<Filtered>>,
+    /// What the laws of noise made of the newest values when that was last asked for.
+    filtered: RefCell<Option<Known>>,
+}
+
+/// What the laws of noise make of some values of the level.
+#[derive(Debug, Clone)]
+struct Known {
+    /// The first of the values, counted from 0.
+    first: usize,
+    filtered: Box<Filtered>,
 }
 
 /// Returns how much nearer the boundary is against noise that wanders.
@@ -141,7 +149,7 @@ impl Detector {
             differences: Differences::new(),
             last: None,
             level: Vec::new(),
-            filtered: OnceCell::new(),
+            filtered: RefCell::default(),
         }
     }
 
@@ -163,7 +171,7 @@ impl Detector {
             differences: Differences::resume(older, latest(window::needed(older), &differences)),
             last: newest.last().map(|point| point.value),
             level: newest.iter().map(|point| point.value).collect(),
-            filtered: OnceCell::new(),
+            filtered: RefCell::default(),
         }
     }
 
@@ -176,7 +184,6 @@ impl Detector {
     pub fn push(&mut self, point: Point) -> Option<News> {
         self.window.push(point);
         self.level.push(point.value);
-        self.filtered.take();
         if self.level.len() >= 2 * LONGEST {
             self.level.drain(..LONGEST);
         }
@@ -201,7 +208,7 @@ impl Detector {
         if judged.excess < self.doubt(place.index) {
             return None;
         }
-        if unripe(self.window.values(), place.index, &judged) {
+        if unripe(self.window.values(), self.window.order(), place.index, &judged) {
             return None;
         }
         let change = self.change(place.index, place.earliest, place.latest, &judged);
@@ -352,18 +359,19 @@ impl Detector {
         found.sort_by(|a, b| b.1.excess.total_cmp(&a.1.excess));
         let mut tried = Vec::new();
         for (split, judged) in found {
-            let place = locate(self.window.values(), split, &judged);
-            if tried.contains(&place.edge) {
+            let places = Places::of(self.window.values(), self.window.order(), split, &judged);
+            let edge = places.edge();
+            if tried.contains(&edge) {
                 continue;
             }
             if tried.len() == WORTH_TRYING {
                 break;
             }
-            tried.push(place.edge);
+            tried.push(edge);
             let needed = judged.z.abs() - nearer(&judged) - judged.excess;
-            let judged = self.against_wandering(place.edge, judged, needed);
+            let judged = self.against_wandering(edge, judged, needed);
             if judged.excess >= 0.0 {
-                return Some((place, judged));
+                return Some((places.located(), judged));
             }
         }
         None
@@ -383,9 +391,9 @@ impl Detector {
         let moods = (!judged.is_coarse).then_some(prepared);
         let needed = needed.max(0.0);
         let z = if are_all_near(before, after, reach) {
-            beyond_wandering(self.filtered(), at, moods, needed)
+            beyond_wandering(&self.filtered(), at, moods, needed)
         } else {
-            beyond_wandering(&Filtered::of(prepared(), at), at, moods, needed)
+            beyond_wandering(&Filtered::of(prepared().into_iter()), at, moods, needed)
         };
         let found = judged.z.abs();
         judged.excess = judged.excess.min(judged.excess + z + nearer(&judged) - found);
@@ -398,13 +406,23 @@ impl Detector {
         &self.level[self.level.len().saturating_sub(LONGEST)..]
     }
 
-    /// Returns what noise that wanders makes of these values, which is the same for every split.
-    fn filtered(&self) -> &Filtered {
-        self.filtered.get_or_init(|| {
-            let level = self.newest();
-            let values = level.iter().map(|value| value - level[0]).collect();
-            Box::new(Filtered::of(values, level.len() - self.window.len()))
-        })
+    /// Returns what noise that wanders makes of these values, which is the same for every split. As long as the first of
+    /// them is the same, it goes on from what was made of them before.
+    fn filtered(&self) -> RefMut<'_, Filtered> {
+        let level = self.newest();
+        let first = self.at.seen - level.len();
+        let mut known = self.filtered.borrow_mut();
+        if known.as_ref().is_some_and(|known| known.first != first) {
+            *known = None;
+        }
+        let begin = || Known { first, filtered: Box::new(Filtered::new(level.len())) };
+        let mut filtered =
+            RefMut::map(known, |known| &mut *known.get_or_insert_with(begin).filtered);
+        let more = &level[filtered.len()..];
+        if !more.is_empty() {
+            filtered.go_on(more.iter().map(|value| value - level[0]));
+        }
+        filtered
     }
 
     /// Returns what a split has to reach for a change to be confirmed, at least.
@@ -454,7 +472,6 @@ impl Detector {
         self.at.start = self.at.seen - self.window.len() + index;
         let points: Vec<Point> = self.window.points().skip(index).collect();
         self.level = points.iter().map(|point| point.value).collect();
-        self.filtered.take();
         self.window = Window::new();
         self.differences = Differences::new();
         for two in points.windows(2) {

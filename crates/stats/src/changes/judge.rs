@@ -17,7 +17,7 @@
 
 use super::age::{Age, FEW};
 use super::correlation::Correlation;
-use super::jump::jump;
+use super::jump;
 use super::noisier::beyond_scatter;
 use super::pool::Pool;
 use super::split::{Split, deviation, deviation_of_sorted, is_below, range};
@@ -189,7 +189,8 @@ impl Ranked<'_> {
         let Sides { split, is_short, longer, shorter, is_coarse, by_values, .. } = *sides;
         let m = shorter.1 - shorter.0;
         let start = split.before.0;
-        let is_sharp = jump(&split.values[start..split.after.1], split.after.0 - start) > SHARP;
+        let is_sharp =
+            jump::is_beyond(&split.values[start..split.after.1], split.after.0 - start, SHARP);
         let share = |(from, to): (f64, f64)| ((m as f64 - from) / (to - from)).clamp(0.0, 1.0);
         let surcharge = if is_coarse {
             COARSE_SURCHARGE - share(COARSE) * (COARSE_SURCHARGE + COARSE_DISCOUNT)

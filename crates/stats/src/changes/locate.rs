@@ -19,7 +19,8 @@
 
 use super::SHORTEST;
 use super::judge::Judgement;
-use super::split::{deviation, median};
+use super::order::Order;
+use super::split::{deviation_of_sorted, median};
 use super::window::REACH;
 
 /// Deviations up to which a loss is a square.
@@ -32,82 +33,98 @@ const RANGE: f64 = 1.92;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Located {
     pub(super) index: usize,
-    /// The likeliest place, at which a step has its edge.
-    pub(super) edge: usize,
     pub(super) earliest: usize,
     pub(super) latest: usize,
 }
 
-/// Returns where in `values` the new level begins, of which `judged` was found for the split `near`.
-pub(super) fn locate(values: &[f64], near: usize, judged: &Judgement) -> Located {
-    let (before, after, scale) = levels(values, near, judged);
-    let r = judged.correlation;
-    let surprise = scale * (1.0 - r * r).sqrt();
-    let first = SHORTEST.min(near);
-    // Of each place: on the old level after the old one, on the new one after the old, and on the new one after the new.
-    let lost = |level: f64, earlier: f64| -> Vec<f64> {
-        let mut lost = Vec::with_capacity(values.len() - first);
-        if first == 0 {
-            lost.push(loss((values[0] - level) / surprise));
-        }
-        let others = &values[first.max(1)..];
-        let before = &values[first.max(1) - 1..values.len() - 1];
-        lost.extend(others.iter().zip(before).map(|(value, before)| {
-            let expected = r * (before - earlier);
-            loss((value - level - expected) / surprise)
-        }));
-        lost
-    };
-    let stays = lost(before, before);
-    let changes = lost(after, before);
-    let changed = lost(after, after);
-    let last = values.len() - 2;
-    let mut later = 0.0;
-    let mut gains = Vec::with_capacity(values.len());
-    let each = stays.iter().zip(&changes).zip(&changed).enumerate().rev();
-    for (i, ((stays, changes), changed)) in each {
-        let place = first + i;
-        if place <= last {
-            gains.push((place, later + stays - changes));
-        }
-        later += stays - changed;
-    }
-    let (edge, best) = gains
-        .iter()
-        .copied()
-        .fold((near, f64::NEG_INFINITY), |best, one| if one.1 > best.1 { one } else { best });
-    let index = if judged.is_coarse { middle(&gains, best).unwrap_or(edge) } else { edge };
-    let least = best - RANGE;
-    let likely = |(_, gain): &&(usize, f64)| *gain >= least;
-    // From the last place to the first. Losses too large for a number have no order: then it stays `near`.
-    let latest = gains.iter().find(likely).map_or(index, |one| one.0.max(index));
-    let earliest = gains.iter().rfind(likely).map_or(index, |one| one.0.min(index));
-    Located { index, edge, earliest, latest }
+/// How likely it is of each place that the new level begins there.
+pub(super) struct Places {
+    /// Logarithms of likelihoods, of the places from `first` on.
+    gains: Vec<f64>,
+    first: usize,
+    /// The likeliest place, at which a step has its edge.
+    edge: usize,
+    best: f64,
+    is_coarse: bool,
 }
 
-/// Returns the place on either side of which the change is as likely, if the log likelihoods of the places are these, from
-/// the last to the first, and this is the best; nothing if none is a number.
-fn middle(gains: &[(usize, f64)], best: f64) -> Option<usize> {
-    let likelihood = |(_, gain): &(usize, f64)| (gain - best).exp();
-    let half = gains.iter().map(likelihood).sum::<f64>() / 2.0;
+impl Places {
+    /// Looks at all places in `values`, of which this is the order and `judged` was found for the split `near`.
+    pub(super) fn of(values: &[f64], order: &Order, near: usize, judged: &Judgement) -> Self {
+        let (before, after, scale) = levels(values, order, near, judged);
+        let r = judged.correlation;
+        let surprise = scale * (1.0 - r * r).sqrt();
+        let first = SHORTEST.min(near);
+        let earlier = values[first - 1..].iter();
+        // Of each place: on the old level after the old one, on the new one after the old, and on the new one after the new.
+        let lost = |level: f64, previous: f64| -> Vec<f64> {
+            let each = values[first..].iter().zip(earlier.clone());
+            let lost = |(value, earlier): (&f64, &f64)| {
+                let expected = r * (earlier - previous);
+                loss((value - level - expected) / surprise)
+            };
+            each.map(lost).collect()
+        };
+        let stays = lost(before, before);
+        let changes = lost(after, before);
+        let changed = lost(after, after);
+        let mut later = 0.0;
+        let mut gains = vec![0.0; stays.len()];
+        let (mut edge, mut best) = (near, f64::NEG_INFINITY);
+        for (i, gain) in gains.iter_mut().enumerate().rev() {
+            *gain = later + stays[i] - changes[i];
+            later += stays[i] - changed[i];
+        }
+        // The very last value is no level.
+        gains.pop();
+        for (i, gain) in gains.iter().enumerate().rev() {
+            if *gain > best {
+                (edge, best) = (first + i, *gain);
+            }
+        }
+        Self { gains, first, edge, best, is_coarse: judged.is_coarse }
+    }
+
+    /// Returns the likeliest place.
+    pub(super) fn edge(&self) -> usize {
+        self.edge
+    }
+
+    /// Returns the place to be named. Losses too large for a number have no order: then it stays where it was found.
+    pub(super) fn located(&self) -> Located {
+        let Self { gains, first, edge, best, is_coarse } = self;
+        let middle = is_coarse.then(|| middle(gains, *best)).flatten();
+        let index = middle.map_or(*edge, |place| first + place);
+        let likely = |gain: &f64| *gain >= best - RANGE;
+        let latest = gains.iter().rposition(likely).map_or(index, |place| index.max(first + place));
+        let earliest =
+            gains.iter().position(likely).map_or(index, |place| index.min(first + place));
+        Located { index, earliest, latest }
+    }
+}
+
+/// Returns the place on either side of which the change is as likely, if these are the log likelihoods of the places and
+/// this is the best; nothing if none is a number.
+fn middle(gains: &[f64], best: f64) -> Option<usize> {
+    let likelihood = |gain: &f64| (gain - best).exp();
+    let half = gains.iter().rev().map(likelihood).sum::<f64>() / 2.0;
     let mut so_far = 0.0;
-    let is_half = |one: &&(usize, f64)| {
-        so_far += likelihood(one);
+    gains.iter().rposition(|gain| {
+        so_far += likelihood(gain);
         so_far >= half
-    };
-    gains.iter().find(is_half).map(|one| one.0)
+    })
 }
 
 /// Returns both levels, and how far values are usually off theirs. Where most values of a side are equal its median
 /// says too little of where it is.
-fn levels(values: &[f64], near: usize, judged: &Judgement) -> (f64, f64, f64) {
+fn levels(values: &[f64], order: &Order, near: usize, judged: &Judgement) -> (f64, f64, f64) {
     let (old, new) = values.split_at(near);
     let old = &old[old.len().saturating_sub(REACH)..];
     let coarse = |values: &[f64], middle: f64| {
         2 * values.iter().filter(|value| (*value - middle).abs() <= 0.0).count() > values.len()
     };
     if !coarse(old, judged.before) && !coarse(new, judged.after) {
-        return (judged.before, judged.after, scale(&values[..near], judged));
+        return (judged.before, judged.after, scale(order, near, judged));
     }
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (before, after) = (mean(old), mean(new));
@@ -120,8 +137,8 @@ fn levels(values: &[f64], near: usize, judged: &Judgement) -> (f64, f64, f64) {
 
 /// Whether the very last values, too few to be a level, explain better what was found than a level that
 /// begins at `index` does: then it is not to be decided before there are more of them.
-pub(super) fn unripe(values: &[f64], index: usize, judged: &Judgement) -> bool {
-    let (before, after, scale) = levels(values, index, judged);
+pub(super) fn unripe(values: &[f64], order: &Order, index: usize, judged: &Judgement) -> bool {
+    let (before, after, scale) = levels(values, order, index, judged);
     let lost = |values: &[f64], level: f64| -> f64 {
         values.iter().map(|value| loss((value - level) / scale)).sum()
     };
@@ -133,18 +150,19 @@ pub(super) fn unripe(values: &[f64], index: usize, judged: &Judgement) -> bool {
 }
 
 /// How far values are usually off their level, given those before the split.
-fn scale(values: &[f64], judged: &Judgement) -> f64 {
-    match deviation(values, judged.before) {
+fn scale(order: &Order, split: usize, judged: &Judgement) -> f64 {
+    match deviation_of_sorted(&order.sorted(|place| place < split), judged.before) {
         // No noise: a value on the other level is as good as impossible.
         0.0 => (judged.after - judged.before).abs() / 10.0,
         scale => scale,
     }
 }
 
-/// Huber's loss of a standardised distance.
+/// Huber's loss of a standardised distance: half its square, and from the corner on a straight line.
 fn loss(distance: f64) -> f64 {
     let distance = distance.abs();
-    if distance <= CORNER { 0.5 * distance * distance } else { CORNER * (distance - 0.5 * CORNER) }
+    let corner = if distance < CORNER { distance } else { CORNER };
+    corner * (distance - 0.5 * corner)
 }
 
 #[cfg(test)]
@@ -153,20 +171,24 @@ mod tests {
 
     #[test]
     fn the_middle_has_as_much_likelihood_before_it_as_after_it() {
-        let even = [(9, -20.0), (6, 0.0), (5, 0.0), (4, 0.0), (3, -20.0)];
-        assert_eq!(middle(&even, 0.0), Some(5));
-        assert_eq!(middle(&[(6, 0.0), (5, -1.0), (4, -1.0), (3, -1.0)], 0.0), Some(5));
-        assert_eq!(middle(&[(6, f64::NAN)], f64::NEG_INFINITY), None);
+        assert_eq!(middle(&[-20.0, 0.0, 0.0, 0.0, -20.0], 0.0), Some(2));
+        assert_eq!(middle(&[-1.0, -1.0, -1.0, 0.0], 0.0), Some(2));
+        assert_eq!(middle(&[f64::NAN], f64::NEG_INFINITY), None);
     }
 
     #[test]
     fn of_two_values_a_place_between_likely_ones_is_named() {
         let values = [[0.0; 10].as_slice(), &[1.0, 1.0, 0.0, 0.0], &[1.0; 10]].concat();
         let judged = Judgement { is_coarse: true, ..judged(0.0, 1.0, 0.0) };
-        let place = locate(&values, 12, &judged);
-        assert!(place.edge == 10 || place.edge == 14, "{place:?}");
+        let places = places(&values, 12, &judged);
+        assert!(places.edge == 10 || places.edge == 14, "{}", places.edge);
+        let place = places.located();
         assert!(place.earliest == 10 && place.latest == 14, "{place:?}");
         assert!((10..=14).contains(&place.index), "{place:?}");
+    }
+
+    fn places(values: &[f64], near: usize, judged: &Judgement) -> Places {
+        Places::of(values, &Order::of(values), near, judged)
     }
 
     fn judged(before: f64, after: f64, correlation: f64) -> Judgement {
@@ -176,20 +198,21 @@ mod tests {
     #[test]
     fn a_large_step_is_found_to_the_point() {
         let values = [1.0, 2.0, 1.5, 1.2, 1.8, 1.4, 11.0, 12.0, 11.5, 11.2];
-        let place = locate(&values, 7, &judged(1.45, 11.35, 0.0));
-        assert_eq!(place, Located { index: 6, edge: 6, earliest: 6, latest: 6 });
+        let places = places(&values, 7, &judged(1.45, 11.35, 0.0));
+        assert_eq!(places.edge, 6);
+        assert_eq!(places.located(), Located { index: 6, earliest: 6, latest: 6 });
     }
 
     #[test]
     fn a_value_between_the_levels_widens_the_range() {
         let values = [1.0, 1.1, 0.9, 1.05, 0.95, 1.0, 1.1, 1.2, 1.25, 1.15, 1.22];
-        let place = locate(&values, 7, &judged(1.0, 1.2, 0.0));
+        let place = places(&values, 7, &judged(1.0, 1.2, 0.0)).located();
         assert!(place.earliest <= 6 && place.latest >= 7, "{place:?}");
     }
 
     #[test]
     fn a_level_without_noise_ends_where_its_value_does() {
         let values = [5.0, 5.0, 5.0, 5.0, 5.0, 6.0, 6.0, 6.0, 6.0];
-        assert_eq!(locate(&values, 5, &judged(5.0, 6.0, 0.5)).index, 5);
+        assert_eq!(places(&values, 5, &judged(5.0, 6.0, 0.5)).located().index, 5);
     }
 }

@@ -57,19 +57,22 @@ pub(super) fn moods(values: &[f64], at: usize, enough: f64) -> Option<f64> {
     let far: Vec<f64> = before.iter().copied().filter(|v| (v - a) * (b - a) <= 0.0).collect();
     let mut fit = Fit { a: if far.is_empty() { a } else { 0.5 * (a + mean(&far)) }, b, variance };
     let mut best = f64::NEG_INFINITY;
-    for _ in 0..FITS {
-        let (likelihood, next) = fit.improved(values);
+    for fits in 1..=FITS {
+        let (likelihood, chances) = fit.chances(values);
         if (fit.a - fit.b).powi(2) <= FARTHEST * FARTHEST * fit.variance {
             best = best.max(likelihood);
             if best - of_step >= enough {
                 break;
             }
         }
-        fit = next;
+        if fits < FITS {
+            fit = fit.improved(values, &chances);
+        }
     }
     (best > f64::NEG_INFINITY).then_some(best - of_step)
 }
 
+/// Two moods.
 struct Fit {
     a: f64,
     b: f64,
@@ -77,65 +80,85 @@ struct Fit {
 }
 
 impl Fit {
-    /// Returns the likelihood of a fit, and a better one.
-    fn improved(&self, values: &[f64]) -> (f64, Self) {
-        let change = 1.0 / LASTING;
+    /// Returns the logarithm of the likelihood of a fit, and what makes a better one.
+    fn chances(&self, values: &[f64]) -> (f64, Chances) {
         let scale = 0.5 / self.variance;
-        let (mut likelihood, mut product) = (0.0, 1.0);
-        let mut chances: Vec<Chance> = Vec::with_capacity(values.len());
-        chances.extend(values.iter().map(|value| {
+        let (mut likelihood, mut ratios) = (0.0, Vec::with_capacity(values.len()));
+        ratios.extend(values.iter().map(|value| {
             let (of_a, of_b) = ((value - self.a).powi(2) * scale, (value - self.b).powi(2) * scale);
-            let ratio = exp((of_a - of_b).clamp(-LARGEST, LARGEST));
-            Chance { of_a, ratio, in_b: 0.0, later: 0.0 }
+            likelihood -= of_a;
+            exp((of_a - of_b).clamp(-LARGEST, LARGEST))
         }));
-        let (mut in_b, mut later) = (0.5, 1.0);
-        // From both ends at once: neither waits for the other.
-        for t in 0..chances.len() {
-            let from_end = chances.len() - 1 - t;
-            let back = &mut chances[from_end];
-            back.later = later;
-            let next = back.ratio * later;
-            later = ((1.0 - change) * next + change) / (change * next + 1.0 - change);
-            let chance = &mut chances[t];
-            let expected = in_b + change * (1.0 - 2.0 * in_b);
-            let like = expected * chance.ratio + 1.0 - expected;
-            in_b = expected * chance.ratio / like;
-            chance.in_b = in_b;
-            likelihood -= chance.of_a;
-            product *= like;
-            if t % AT_ONCE == AT_ONCE - 1 {
-                likelihood += product.ln();
-                product = 1.0;
-            }
-        }
-        let n = values.len() as f64;
-        likelihood += product.ln() - 0.5 * n * self.variance.ln();
+        let (by_earlier, product) = forwards(&ratios);
+        likelihood += product - 0.5 * values.len() as f64 * self.variance.ln();
+        (likelihood, Chances { ratios, by_earlier })
+    }
+
+    /// Returns a better fit.
+    fn improved(&self, values: &[f64], chances: &Chances) -> Self {
+        let Chances { ratios, by_earlier } = chances;
         let (mut weights, mut sums) = ([SOME; 2], [SOME * self.a, SOME * self.b]);
         let mut squares = 0.0;
-        for (value, Chance { in_b, later, .. }) in values.iter().zip(&chances).rev() {
-            let b = in_b * later / (in_b * later + 1.0 - in_b);
+        let by_later = backwards(ratios);
+        for ((value, earlier), later) in values.iter().zip(by_earlier).zip(&by_later) {
+            let (of_a, of_b) = (earlier[0] * later[0], earlier[1] * later[1]);
+            let b = of_b / (of_a + of_b);
             weights[0] += 1.0 - b;
             weights[1] += b;
             sums[0] += (1.0 - b) * value;
             sums[1] += b * value;
             squares += value * value;
         }
+        let n = values.len() as f64;
         let (a, b) = (sums[0] / weights[0], sums[1] / weights[1]);
         let variance = (squares - weights[0] * a * a - weights[1] * b * b) / n;
-        (likelihood, Self { a, b, variance: variance.max(LEAST_KEPT * self.variance) })
+        Self { a, b, variance: variance.max(LEAST_KEPT * self.variance) }
     }
 }
 
-/// What a fit says of a value.
-struct Chance {
-    /// Half the square of its distance from level a, in deviations.
-    of_a: f64,
-    /// How much more likely it is in mood b than in mood a.
-    ratio: f64,
-    /// The chance of mood b after it and the values before it.
-    in_b: f64,
-    /// How much more likely the values after it are in mood b than in mood a.
-    later: f64,
+/// What a fit says of values.
+struct Chances {
+    /// How much more likely each is in mood b than in mood a.
+    ratios: Vec<f64>,
+    /// How likely it and the values before it are with moods a and b, but for a factor.
+    by_earlier: Vec<[f64; 2]>,
+}
+
+/// Chance that the mood changes from one value to the next.
+const CHANGE: f64 = 1.0 / LASTING;
+const STAY: f64 = 1.0 - CHANGE;
+
+/// Returns how likely each value and those before it are with either mood, but for a factor, and the logarithm of how likely
+/// all of them are, over that of mood a.
+fn forwards(ratios: &[f64]) -> (Vec<[f64; 2]>, f64) {
+    let mut all = Vec::with_capacity(ratios.len());
+    let (mut a, mut b, mut log) = (0.5, 0.5, 0.0);
+    for some in ratios.chunks(AT_ONCE) {
+        all.extend(some.iter().map(|ratio| {
+            (a, b) = (STAY * a + CHANGE * b, (STAY * b + CHANGE * a) * ratio);
+            [a, b]
+        }));
+        let sum = a + b;
+        log += sum.ln();
+        (a, b) = (a / sum, b / sum);
+    }
+    (all, log)
+}
+
+/// Returns how likely the values after each are if it is in either mood, but for a factor.
+fn backwards(ratios: &[f64]) -> Vec<[f64; 2]> {
+    let mut all = vec![[1.0; 2]; ratios.len()];
+    let (mut a, mut b) = (1.0, 1.0);
+    for (some, ratios) in all.rchunks_mut(AT_ONCE).zip(ratios.rchunks(AT_ONCE)) {
+        for (place, ratio) in some.iter_mut().zip(ratios).rev() {
+            *place = [a, b];
+            let of_b = b * ratio;
+            (a, b) = (STAY * a + CHANGE * of_b, STAY * of_b + CHANGE * a);
+        }
+        let sum = a + b;
+        (a, b) = (a / sum, b / sum);
+    }
+    all
 }
 
 #[cfg(test)]

@@ -45,10 +45,26 @@ impl Scores {
 
     /// Returns the score of a value of which `twice_below` / 2 of the others are below it, a tie counting one half.
     pub(super) fn of(self, twice_below: usize) -> f64 {
-        let cell = ((twice_below as u32 + 1) * self.step + (1 << (FRACTION - 1))) >> FRACTION;
-        self.table[(cell as usize).min(CELLS)]
+        self.at((twice_below as u32 + 1) * self.step + HALF)
+    }
+
+    /// Calls `each` with values in ascending order, of which no two are equal, and with their scores among those that count;
+    /// it says which do, and what the others are called with means nothing.
+    pub(super) fn ascending<T>(self, all: &[T], mut each: impl FnMut(&T, f64) -> bool) {
+        let mut cell = self.step + HALF;
+        for one in all {
+            let is_counted = each(one, self.at(cell));
+            cell += 2 * self.step * u32::from(is_counted);
+        }
+    }
+
+    fn at(self, cell: u32) -> f64 {
+        self.table[((cell >> FRACTION) as usize).min(CELLS)]
     }
 }
+
+/// Half a cell.
+const HALF: u32 = 1 << (FRACTION - 1);
 
 #[cfg(test)]
 mod tests {

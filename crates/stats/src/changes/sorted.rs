@@ -28,7 +28,8 @@ impl<'a> Sorted<'a> {
         let (from, to) = self.places;
         let first = split.saturating_sub(self.reach);
         if split <= from {
-            [self.before, self.after] = self.order.sides(self.values, first, split);
+            self.before = self.order.sorted(|place| (first..split).contains(&place));
+            self.after = self.order.sorted(|place| place >= split);
         } else {
             for value in &self.values[split..to] {
                 take(&mut self.before, *value);

@@ -33,14 +33,28 @@ const ROUNDING: f64 = 1e-9;
 /// Chances are not told apart below this.
 const LEAST_CHANCE: f64 = 1e-15;
 
-/// Returns the signed root for the mean of `count` of the `scores`; they have some variance, and `count` is less than
+/// A set of scores.
+#[derive(Clone, Copy)]
+pub(super) struct All<'a> {
+    scores: &'a [f64],
+    middle: f64,
+    variance: f64,
+}
+
+impl<'a> All<'a> {
+    /// Scores whose mean is this, around which this is the sum of their squares.
+    pub(super) fn of(scores: &'a [f64], middle: f64, squares: f64) -> Self {
+        Self { scores, middle, variance: squares / scores.len() as f64 }
+    }
+}
+
+/// Returns the signed root for the mean of `count` of all scores; they have some variance, and `count` is less than
 /// all. Of one that is beyond `enough` it is not said how far.
-pub(super) fn signed_root(scores: &[f64], count: usize, mean: f64, enough: f64) -> f64 {
+pub(super) fn signed_root(all: All<'_>, count: usize, mean: f64, enough: f64) -> f64 {
+    let All { scores, middle, variance } = all;
     let (n, m) = (scores.len() as f64, count as f64);
     let squared = 2.0 * m * n / (n - m);
     let enough = enough * enough / squared * (1.0 + ROUNDING);
-    let middle = scores.iter().sum::<f64>() / n;
-    let variance = scores.iter().map(|s| (s - middle) * (s - middle)).sum::<f64>() / n;
     let off = (mean - middle).abs();
     let side = (mean - middle).signum();
     let mut divergence = 0.0;
@@ -109,6 +123,12 @@ pub(super) fn separated(all: usize, few: usize) -> f64 {
 mod tests {
     use super::*;
 
+    fn root(scores: &[f64], count: usize, mean: f64) -> f64 {
+        let middle = scores.iter().sum::<f64>() / scores.len() as f64;
+        let squares = scores.iter().map(|score| (score - middle).powi(2)).sum::<f64>();
+        signed_root(All::of(scores, middle, squares), count, mean, f64::INFINITY)
+    }
+
     fn scores(n: usize) -> Vec<f64> {
         (0..n).map(|i| normal::quantile((i as f64 + 0.5) / n as f64)).collect()
     }
@@ -116,20 +136,17 @@ mod tests {
     #[test]
     fn the_root_is_nearly_the_mean_over_its_error_near_the_middle() {
         let scores = scores(100);
-        let w = signed_root(&scores, 20, 0.3, f64::INFINITY);
+        let w = root(&scores, 20, 0.3);
         let z = 0.3 / (0.98 * (1.0 / 20.0 - 1.0 / 100.0f64)).sqrt();
         assert!((w - z).abs() < 0.1, "{w} is not {z}");
-        assert!(
-            (signed_root(&scores, 20, -0.3, f64::INFINITY) + w).abs() < 1e-6,
-            "the sides mirror each other"
-        );
+        assert!((root(&scores, 20, -0.3) + w).abs() < 1e-6, "the sides mirror each other");
     }
 
     #[test]
     fn two_rare_values_of_four_are_as_unlikely_as_they_are() {
         // Four of 104, of which 2 in 100 are 1: two or more of them with a chance of 0.0024 and a little more.
         let rare: Vec<f64> = (0..104).map(|i| if i < 4 { 1.0 } else { 0.0 }).collect();
-        let w = signed_root(&rare, 4, 0.5, f64::INFINITY);
+        let w = root(&rare, 4, 0.5);
         assert!((2.0..3.2).contains(&w), "{w}");
     }
 
@@ -138,7 +155,7 @@ mod tests {
         for (n, m) in [(12, 6), (16, 8), (30, 5), (63, 3), (104, 4)] {
             let scores = scores(n);
             let mean = scores[n - m..].iter().sum::<f64>() / m as f64;
-            let (w, exact) = (signed_root(&scores, m, mean, f64::INFINITY), separated(n, m));
+            let (w, exact) = (root(&scores, m, mean), separated(n, m));
             assert!(w <= exact && w > 0.84 * exact, "{n}, {m}: {w}, {exact}");
         }
         assert!((separated(16, 8) - 3.78).abs() < 0.01);

@@ -88,6 +88,12 @@ const LEAST_LEFT: f64 = 1e-9;
 type Each = [f64; COUNT];
 type OfMixed = [f64; MIXED];
 
+/// Returns a number of each law that is mixed. Written so, a few laws at once are as fast as one.
+#[inline]
+fn each(of: impl FnMut(usize) -> f64) -> OfMixed {
+    std::array::from_fn(of)
+}
+
 /// What the filters do whatever the values are.
 struct Filters {
     /// For each place, of the laws that are mixed.
@@ -154,10 +160,9 @@ static FILTERS: LazyLock<Filters> = LazyLock::new(|| {
 #[derive(Debug, Clone)]
 pub(super) struct Filtered {
     values: Vec<f64>,
-    /// The sum of the values from each of the newest places on, and after the last.
-    sums: Vec<f64>,
-    /// What the laws that are mixed make of the newest values.
+    /// What the laws that are mixed make of each value.
     seen: Vec<OfMixed>,
+    so_far: SoFar,
     /// The sum of the products of what all laws make of the values with what they make of a constant.
     with_one: Each,
     /// The sum of the squares that a constant leaves, and its logarithm.
@@ -165,31 +170,83 @@ pub(super) struct Filtered {
     plain_logs: Each,
 }
 
+/// Sums over the values that were filtered, and what the next value needs of those before it.
+#[derive(Debug, Clone, Copy, Default)]
+struct SoFar {
+    /// Of the laws that are mixed: sums of squares and of products with what becomes of a constant, and states.
+    mixed: OfMixed,
+    mixed_with_one: OfMixed,
+    state: OfMixed,
+    /// Sums of squares, of products of neighbours and of values, and the last value.
+    square: f64,
+    product: f64,
+    sum: f64,
+    last: f64,
+}
+
 impl Filtered {
-    /// Filters at most [`LONGEST`] values, of which steps from place `from` on are asked about.
-    pub(super) fn of(values: Vec<f64>, from: usize) -> Self {
+    /// Filters no value yet, and will filter some so many.
+    pub(super) fn new(count: usize) -> Self {
+        let none = [0.0; COUNT];
+        Self {
+            values: Vec::with_capacity(count),
+            seen: Vec::with_capacity(count),
+            so_far: SoFar::default(),
+            with_one: none,
+            plain: none,
+            plain_logs: none,
+        }
+    }
+
+    /// Filters at least one value and at most [`LONGEST`].
+    pub(super) fn of(values: impl ExactSizeIterator<Item = f64>) -> Self {
+        let mut filtered = Self::new(values.len());
+        filtered.go_on(values);
+        filtered
+    }
+
+    /// Returns how many values were filtered.
+    pub(super) fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Filters the values after those that were filtered, which gives what filtering all of them gives.
+    pub(super) fn go_on(&mut self, values: impl Iterator<Item = f64>) {
         let filters = &*FILTERS;
-        let count = values.len();
-        let mut seen = vec![[0.0; MIXED]; count - from];
-        let (mut mixed, mut mixed_with_one, mut state) = ([0.0; MIXED], [0.0; MIXED], [0.0; MIXED]);
-        let (mut square, mut product, mut sum, mut last) = (0.0, 0.0, 0.0, 0.0);
-        for (t, (value, step)) in values.iter().zip(&filters.steps).enumerate() {
-            let mut here = [0.0; MIXED];
-            for k in 0..MIXED {
-                here[k] = (value - state[k]) * step.root[k];
-                mixed[k] += here[k] * here[k];
-                mixed_with_one[k] += here[k] * step.one[k];
-                state[k] = step.of_state[k] * state[k] + step.of_value[k] * value;
-            }
+        let SoFar {
+            mut mixed,
+            mut mixed_with_one,
+            mut state,
+            mut square,
+            mut product,
+            mut sum,
+            mut last,
+        } = self.so_far;
+        let known = self.values.len();
+        self.values.extend(values);
+        self.seen.resize(self.values.len(), [0.0; MIXED]);
+        let more = self.values[known..].iter().zip(&filters.steps[known..]);
+        for ((value, step), seen) in more.zip(&mut self.seen[known..]) {
+            let here: OfMixed = each(|k| (value - state[k]) * step.root[k]);
+            mixed = each(|k| mixed[k] + here[k] * here[k]);
+            mixed_with_one = each(|k| mixed_with_one[k] + here[k] * step.one[k]);
+            state = each(|k| step.of_state[k] * state[k] + step.of_value[k] * value);
+            *seen = here;
+        }
+        for value in &self.values[known..] {
             square += value * value;
             product += value * last;
             sum += value;
             last = *value;
-            if let Some(place) = t.checked_sub(from) {
-                seen[place] = here;
-            }
         }
-        let first = values[0];
+        self.so_far = SoFar { mixed, mixed_with_one, state, square, product, sum, last };
+        self.sum_up();
+    }
+
+    /// Makes of the sums so far what is asked for.
+    fn sum_up(&mut self) {
+        let SoFar { mixed, mixed_with_one, square, product, sum, last, .. } = self.so_far;
+        let first = self.values[0];
         let (mut squares, mut with_one) = (of_all(mixed), of_all(mixed_with_one));
         for (k, law) in LAWS[..PURE].iter().enumerate() {
             // The first value, then the differences of each to p times the one before, over their deviation.
@@ -201,13 +258,10 @@ impl Filtered {
             squares[k] = first * first + rest / variance;
             with_one[k] = first + constant / variance;
         }
-        let ones = &filters.squares[count];
-        let plain: Each = std::array::from_fn(|k| squares[k] - with_one[k] * with_one[k] / ones[k]);
-        let mut sums = vec![0.0; count - from + 1];
-        for place in (from..count).rev() {
-            sums[place - from] = sums[place - from + 1] + values[place];
-        }
-        Self { values, sums, seen, with_one, plain, plain_logs: plain.map(f64::ln) }
+        let ones = &FILTERS.squares[self.values.len()];
+        self.with_one = with_one;
+        self.plain = std::array::from_fn(|k| squares[k] - with_one[k] * with_one[k] / ones[k]);
+        self.plain_logs = self.plain.map(f64::ln);
     }
 }
 
@@ -222,12 +276,11 @@ struct Sums {
 impl Sums {
     /// Sums for a place that is not the first.
     fn of(filtered: &Filtered, at: usize, filters: &Filters) -> Self {
-        let Filtered { values, seen, sums, .. } = filtered;
+        let Filtered { values, seen, .. } = filtered;
         let count = values.len();
-        let from = count - seen.len();
         let (mut with_values, mut with_one, mut squares, mut state) =
             ([0.0; MIXED], [0.0; MIXED], [0.0; MIXED], [0.0; MIXED]);
-        for (seen, filter) in seen[at - from..].iter().zip(&filters.steps[at..]) {
+        for (seen, filter) in seen[at..].iter().zip(&filters.steps[at..]) {
             for k in 0..MIXED {
                 let step = (1.0 - state[k]) * filter.root[k];
                 with_values[k] += seen[k] * step;
@@ -242,13 +295,14 @@ impl Sums {
             squares: of_all(squares),
         };
         let later = (count - at - 1) as f64;
+        let sum_later: f64 = values[at + 1..].iter().rev().sum();
         for (k, law) in LAWS[..PURE].iter().enumerate() {
             // A step is 1 at its place, and later 1 less p times the 1 before, over the same deviation.
             let p = law.persistence;
             let variance = 1.0 - p * p;
             let left = 1.0 - p;
             let edge = values[at] - p * values[at - 1];
-            let others = sums[at - from + 1] - p * (sums[at - from] - values[count - 1]);
+            let others = sum_later - p * (sum_later + values[at] - values[count - 1]);
             all.with_values[k] = (edge + left * others) / variance;
             all.with_one[k] = left * (1.0 + later * left) / variance;
             all.squares[k] = (1.0 + later * left * left) / variance;
@@ -300,13 +354,13 @@ pub(super) fn beyond_wandering<V: AsRef<[f64]>>(
     values: Option<impl FnOnce() -> V>,
     needed: f64,
 ) -> f64 {
-    root(filtered, at, values, youth(filtered.values.len()), needed)
+    root(filtered, at, values, youth(filtered.len()), needed)
 }
 
 /// Returns the same for values that were not looked at for a step, but because there is one: no law weighs more for their
 /// number.
 pub(super) fn in_hindsight(values: &[f64], at: usize, needed: f64) -> f64 {
-    root(&Filtered::of(values.to_vec(), at), at, Some(|| values), 0.0, needed)
+    root(&Filtered::of(values.iter().copied()), at, Some(|| values), 0.0, needed)
 }
 
 /// What w has to be below what is needed for nothing more to be laid beside a step, so that rounding decides nothing.
@@ -319,7 +373,7 @@ fn root<V: AsRef<[f64]>>(
     young: f64,
     needed: f64,
 ) -> f64 {
-    let n = filtered.values.len();
+    let n = filtered.len();
     let filters = &*FILTERS;
     let sums = Sums::of(filtered, at, filters);
     let free = n as f64 - 1.0;
@@ -363,7 +417,7 @@ mod tests {
     use crate::Rng;
 
     fn beyond(values: &[f64], at: usize) -> f64 {
-        beyond_wandering(&Filtered::of(values.to_vec(), at), at, Some(|| values), 0.0)
+        beyond_wandering(&Filtered::of(values.iter().copied()), at, Some(|| values), 0.0)
     }
 
     /// Values whose neighbours have the correlation `r`, with a step.
@@ -383,7 +437,7 @@ mod tests {
         let filters = &*FILTERS;
         for (n, at) in [(7, 4), (60, 1), (300, 290), (500, 450)] {
             let values = related(&mut rng, n, 0.7, at, 3.0);
-            let filtered = Filtered::of(values.clone(), at);
+            let filtered = Filtered::of(values.iter().copied());
             let sums = Sums::of(&filtered, at, filters);
             for (k, law) in LAWS[..PURE].iter().enumerate() {
                 let p = law.persistence;
@@ -416,6 +470,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn going_on_gives_what_filtering_all_values_gives() {
+        let values = related(&mut Rng::new(13), 120, 0.5, 90, 1.0);
+        let mut filtered = Filtered::new(7);
+        for some in values.chunks(17) {
+            filtered.go_on(some.iter().copied());
+        }
+        let whole = Filtered::of(values.iter().copied());
+        assert_eq!((filtered.with_one, filtered.plain), (whole.with_one, whole.plain));
+        assert_eq!((filtered.seen, filtered.plain_logs), (whole.seen, whole.plain_logs));
     }
 
     #[test]

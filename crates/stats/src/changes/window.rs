@@ -63,28 +63,27 @@ const COUNTS: [f64; DISTANCES.len()] = {
     counts
 };
 
-/// What there is at each distance where there are too few values for [`REACH`] before every split.
-struct Short {
-    /// At how many distances there are enough values before the split.
-    count: usize,
+/// What there is at each distance where so many values are kept, up to [`KEPT`].
+struct Distances {
     /// How many values are before it, at most [`REACH`].
     before: [f64; DISTANCES.len()],
-    /// What the factors are multiplied with.
+    /// What the factors are multiplied with; 0 where there are too few values before the split.
     rescaled: [f64; DISTANCES.len()],
 }
 
 /// The same for each number of values.
-static SHORT: LazyLock<Vec<Short>> = LazyLock::new(|| {
+static AT_DISTANCES: LazyLock<Vec<Distances>> = LazyLock::new(|| {
     let of = |n: usize| {
         let before = DISTANCES.map(|m| n.saturating_sub(m).min(REACH));
         let rescaled = std::array::from_fn(|i| {
             let (m, before) = (DISTANCES[i], before[i]);
-            (REACH * (m + REACH)) as f64 / (before * (m + before)) as f64
+            let is_enough = before >= SHORTEST;
+            let by = (REACH * (m + REACH)) as f64 / (before.max(1) * (m + before)) as f64;
+            if is_enough { by } else { 0.0 }
         });
-        let count = before.iter().take_while(|before| **before >= SHORTEST).count();
-        Short { count, before: before.map(|before| before as f64), rescaled }
+        Distances { before: before.map(|before| before as f64), rescaled }
     };
-    (0..KEPT).map(of).collect()
+    (0..=KEPT).map(of).collect()
 });
 
 /// How many of the nearest splits are judged beside one that stands out.
@@ -97,7 +96,7 @@ pub(super) struct Window {
     errors: Vec<f64>,
     weights: Vec<f64>,
     scores: Vec<f64>,
-    /// Sum of the scores of the values before each place.
+    /// Sum of the scores of the values before each place, and in front of these as many zeros as are looked back at.
     sums: Vec<f64>,
     order: Order,
     /// What the errors of the points are weighed with.
@@ -118,8 +117,8 @@ impl Window {
             errors: Vec::with_capacity(MOST),
             weights: Vec::with_capacity(MOST),
             scores: Vec::with_capacity(MOST),
-            sums: vec![0.0],
-            order: Order::default(),
+            sums: vec![0.0; KEPT + 1],
+            order: Order::with_capacity(MOST),
             weighing: Weighing::default(),
             factors: [0.0; DISTANCES.len()],
             is_coarse: false,
@@ -138,6 +137,11 @@ impl Window {
 
     pub(super) fn values(&self) -> &[f64] {
         &self.values
+    }
+
+    /// Returns the order of the values.
+    pub(super) fn order(&self) -> &Order {
+        &self.order
     }
 
     /// Returns the window of a level of `age` values, of which `points` are the newest, as many as
@@ -165,7 +169,7 @@ impl Window {
     pub(super) fn push(&mut self, point: Point) {
         self.values.push(point.value);
         self.errors.push(point.error);
-        let twice_below = self.order.push(&self.values);
+        let twice_below = self.order.push(point.value);
         if self.values.len() >= self.score_at {
             self.score();
         } else {
@@ -221,19 +225,18 @@ impl Window {
         self.scores.clear();
         self.scores.resize(n, 0.0);
         let scores = &mut self.scores;
-        self.order.walk_all(&self.values, |place, twice_below| {
+        self.order.walk_all(|place, twice_below| {
             scores[place] = table.of(twice_below);
         });
         self.weights.clear();
         self.weights.extend(self.errors.iter().map(|error| self.weighing.weight(*error)));
-        self.sums.resize(n + 1, 0.0);
+        self.sums.truncate(KEPT + 1);
         let mut sum = 0.0;
-        let of_each = self.scores.iter_mut().zip(&self.weights).zip(&mut self.sums[1..]);
-        for ((score, weight), place) in of_each {
+        self.sums.extend(self.scores.iter_mut().zip(&self.weights).map(|(score, weight)| {
             *score *= weight;
             sum += *score;
-            *place = sum;
-        }
+            sum
+        }));
         let r = CAUTION * by_differences(&self.scores);
         let squares = self.scores.iter().map(|score| score * score).sum::<f64>() / n as f64;
         let variance = squares.clamp(LEAST_VARIANCE, 1.0);
@@ -294,40 +297,24 @@ impl Window {
     /// Returns the squared standardised difference between the two sides of the split at each distance;
     /// 0 where there is too little before it.
     fn squares(&self) -> [f64; DISTANCES.len()] {
-        let n = self.values.len();
         let mut squares = [0.0; DISTANCES.len()];
-        let end = self.sums[n];
-        if let Some(sums) = self.sums.last_chunk::<{ 2 * REACH + 1 }>() {
-            // First what is scattered, then what several can be done of at once.
-            let (middle, before) =
-                (at_distances::<{ 2 * REACH }>(sums), at_distances::<REACH>(sums));
-            for (i, square) in squares.iter_mut().enumerate() {
-                let (after, before) = (end - middle[i], middle[i] - before[i]);
-                let difference = after * REACH as f64 - before * COUNTS[i];
-                *square = difference * difference * self.factors[i];
-            }
-            return squares;
-        }
-        let short = &SHORT[n];
-        let (mut middle, mut before) = ([0.0; DISTANCES.len()], [0.0; DISTANCES.len()]);
-        for i in 0..short.count {
-            let split = n - DISTANCES[i];
-            middle[i] = self.sums[split];
-            before[i] = self.sums[split.saturating_sub(REACH)];
-        }
+        let Some(sums) = self.sums.last_chunk::<{ KEPT + 1 }>() else { return squares };
+        let end = sums[KEPT];
+        let distances = &AT_DISTANCES[self.values.len().min(KEPT)];
+        // First what is scattered, then what several can be done of at once.
+        let (middle, before) = (at_distances::<KEPT>(sums), at_distances::<REACH>(sums));
         for (i, square) in squares.iter_mut().enumerate() {
             let (after, before) = (end - middle[i], middle[i] - before[i]);
-            let difference = after * short.before[i] - before * COUNTS[i];
-            *square = difference * difference * self.factors[i] * short.rescaled[i];
+            let difference = after * distances.before[i] - before * COUNTS[i];
+            *square = difference * difference * self.factors[i] * distances.rescaled[i];
         }
-        squares[short.count..].fill(0.0);
         squares
     }
 }
 
 /// Returns what is at each of [`DISTANCES`] before a place. They are written out, so that no place is looked up.
 #[rustfmt::skip]
-fn at_distances<const END: usize>(s: &[f64; 2 * REACH + 1]) -> [f64; DISTANCES.len()] {
+fn at_distances<const END: usize>(s: &[f64; KEPT + 1]) -> [f64; DISTANCES.len()] {
     [
         s[END - 1], s[END - 2], s[END - 3], s[END - 4], s[END - 5], s[END - 6], s[END - 7],
         s[END - 8], s[END - 9], s[END - 10], s[END - 12], s[END - 14], s[END - 16], s[END - 18],
@@ -416,8 +403,8 @@ mod tests {
     #[test]
     fn distances_are_written_out_as_they_are() {
         let sums = std::array::from_fn(|place| place as f64);
-        let expected = DISTANCES.map(|distance| (2 * REACH - distance) as f64);
-        assert_eq!(at_distances::<{ 2 * REACH }>(&sums), expected);
+        let expected = DISTANCES.map(|distance| (KEPT - distance) as f64);
+        assert_eq!(at_distances::<KEPT>(&sums), expected);
         assert_eq!(at_distances::<REACH>(&sums), expected.map(|place| place - REACH as f64));
     }
 }
