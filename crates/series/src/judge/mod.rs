@@ -6,6 +6,8 @@
 //! of one side and the changes of a history for `becalm gate`; `ci.rs` judges a job.
 
 mod accepted;
+#[cfg(test)]
+mod bound;
 mod changes;
 pub mod ci;
 mod comparison;
