@@ -27,7 +27,7 @@ pub(crate) struct Args {
 const OTAVA: &str = "apache-otava==0.8.0";
 
 /// Lengths, and the longest time that we accept of each, in milliseconds.
-const LENGTHS: [(usize, f64); 4] = [(100, 0.1), (500, 0.5), (1000, 1.0), (5000, 5.0)];
+const LENGTHS: [(usize, f64); 4] = [(100, 0.1), (500, 0.5), (1000, 0.5), (5000, 5.0)];
 
 /// Longest time that we accept for one value more, in milliseconds.
 const APPENDED: f64 = 0.05;
