@@ -20,27 +20,31 @@ pub(super) fn usual(highest_rate: f64) -> Duration {
     if highest_rate < FROM { Duration::ZERO } else { USUAL }
 }
 
-/// When the next batch is due.
+/// When batches are sent.
 #[derive(Debug)]
 pub(super) struct Batches {
     length: u64,
-    next: u64,
+    /// When one was sent; none yet at first.
+    last: Option<u64>,
 }
 
 impl Batches {
     /// Gathers for at most so many nanoseconds; each request is a batch of its own if that is 0.
     pub(super) fn of(length: u64) -> Self {
-        Self { length, next: 0 }
+        Self { length, last: None }
     }
 
-    /// Returns when a request that is due at a time is sent.
+    /// Returns when a request that is due at a time is sent: with the last batch if it was due by then, else with the next.
     pub(super) fn time(&self, due: u64) -> u64 {
-        due.max(self.next)
+        match self.last {
+            Some(last) if due > last => due.max(last + self.length),
+            _ => due,
+        }
     }
 
-    /// Begins the next one at the time at which one is sent.
+    /// Takes note that one is sent.
     pub(super) fn sent_at(&mut self, now: u64) {
-        self.next = now + self.length;
+        self.last = Some(now);
     }
 }
 
@@ -54,6 +58,8 @@ mod tests {
         // The first one, and one after a rest, waits for nothing.
         assert_eq!(batches.time(50), 50);
         batches.sent_at(60);
+        // What was due by then is part of it.
+        assert_eq!([50, 60].map(|due| batches.time(due)), [50, 60]);
         assert_eq!([61, 259, 260, 1000].map(|due| batches.time(due)), [260, 260, 260, 1000]);
         let mut alone = Batches::of(0);
         alone.sent_at(60);
