@@ -8,6 +8,7 @@ use crate::tally::Tally;
 /// Puts together what a record keeps of a load, and says why it cannot be believed, if it cannot.
 pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<Distrust>) {
     let total = &loaded.total;
+    let reasons = loaded.judged(connections).reasons;
     let load = RunLoad {
         seed,
         counts: total.counts,
@@ -20,11 +21,12 @@ pub fn run_load(loaded: &Loaded, seed: u64, connections: u64) -> (RunLoad, Vec<D
         mix: parts(loaded),
         threads: loaded.threads().cloned().collect(),
         gaps: Some(loaded.gaps),
+        invalid: !reasons.is_empty(),
         objectives: Vec::new(),
         seconds: loaded.seconds.iter().map(|second| second.figures).collect(),
         repeated: Vec::new(),
     };
-    (load, loaded.judged(connections).reasons)
+    (load, reasons)
 }
 
 /// Returns what a document keeps of each kind of request.

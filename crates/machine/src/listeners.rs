@@ -1,13 +1,16 @@
 //! Who listens at a socket of this machine, and on which CPUs that may be.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use becalm_model::CpuSet;
 
 use crate::SysRoot;
 use crate::cgroup::members::status;
 use crate::tasks::processes;
+
+/// Where the link of a file that is an epoll leads.
+const EPOLL: &str = "anon_inode:[eventpoll]";
 
 /// A process that listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +33,7 @@ pub enum Socket<'a> {
 }
 
 /// Returns the processes that listen at a socket; none where nobody does, or where this process may not see who. One that
-/// has started another one of them is not one: it leaves serving to that.
+/// has only started another one of them, and does not wait for connections as that does, is not one.
 pub fn listeners(root: &SysRoot, socket: Socket<'_>) -> Vec<Listener> {
     let sockets = match socket {
         Socket::Tcp(address) => ["/proc/net/tcp", "/proc/net/tcp6"]
@@ -45,20 +48,50 @@ pub fn listeners(root: &SysRoot, socket: Socket<'_>) -> Vec<Listener> {
         return Vec::new();
     }
     let links: Vec<String> = sockets.iter().map(|inode| format!("socket:[{inode}]")).collect();
-    let has_one = |pid: &u32| {
+    let holders: Vec<Holder> =
+        processes(root).into_iter().filter_map(|pid| Holder::of(root, pid, &links)).collect();
+    // nginx and others open the socket in a process that only starts those that serve; so does systemd. It does not wait
+    // for connections, and they do.
+    let parents: Vec<u32> =
+        holders.iter().filter(|one| one.waits).filter_map(|one| one.parent).collect();
+    let only_starts = |one: &Holder| !one.waits && parents.contains(&one.pid);
+    let serving = holders.iter().filter(|one| !only_starts(one));
+    serving.filter_map(|one| listener(root, one.pid)).collect()
+}
+
+/// A process that has the socket open.
+struct Holder {
+    pid: u32,
+    parent: Option<u32>,
+    /// Whether an epoll of it is told of connections; one that waits in another way does not show it.
+    waits: bool,
+}
+
+impl Holder {
+    /// Looks at the files of a process; nothing if the socket is not among them.
+    fn of(root: &SysRoot, pid: u32, sockets: &[String]) -> Option<Self> {
         let folder = format!("/proc/{pid}/fd");
         let files = root.list_dir(&folder).value().unwrap_or_default();
-        files.iter().any(|file| {
-            let link = root.link(format!("{folder}/{file}"));
-            link.is_some_and(|link| links.iter().any(|one| link == Path::new(one)))
-        })
-    };
-    let holders: Vec<u32> = processes(root).into_iter().filter(has_one).collect();
-    // nginx and others open the socket in a process that only starts those that serve; so does systemd.
-    let parent = |pid: &u32| status(root, *pid, "PPid:");
-    let parents: Vec<u32> = holders.iter().filter_map(parent).collect();
-    let serves = |pid: &u32| !parents.contains(pid);
-    holders.into_iter().filter(serves).filter_map(|pid| listener(root, pid)).collect()
+        let links: Vec<(String, PathBuf)> = files
+            .into_iter()
+            .filter_map(|file| Some((file.clone(), root.link(format!("{folder}/{file}"))?)))
+            .collect();
+        let is_socket = |link: &Path| sockets.iter().any(|one| link == Path::new(one));
+        let own: Vec<&str> =
+            links.iter().filter(|(_, link)| is_socket(link)).map(|(file, _)| &file[..]).collect();
+        // `proc.rst` of the kernel: `tfd:` is followed by the number of a file that is watched.
+        let watches = |line: &str| {
+            let watched = line.strip_prefix("tfd:").and_then(|rest| rest.split_whitespace().next());
+            watched.is_some_and(|file| own.contains(&file))
+        };
+        let is_told = |file: &str| {
+            let info = root.read(format!("/proc/{pid}/fdinfo/{file}")).value();
+            info.is_some_and(|info| info.lines().any(watches))
+        };
+        let mut polls = links.iter().filter(|(_, link)| link == Path::new(EPOLL));
+        let waits = !own.is_empty() && polls.any(|(file, _)| is_told(file));
+        (!own.is_empty()).then(|| Self { pid, parent: status(root, pid, "PPid:"), waits })
+    }
 }
 
 fn listener(root: &SysRoot, pid: u32) -> Option<Listener> {
@@ -175,12 +208,14 @@ mod tests {
     fn the_workers_of_a_server_share_its_socket_and_each_has_its_cpus() {
         let row = "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000  0 4711 1 0 100 0 0 10 0";
         let other = row.replace("0A", "01").replace("4711", "4712");
-        let process = |tree: FakeTree, pid: u32, parent: u32, cpus: &[&str]| {
+        let process = |tree: FakeTree, [pid, parent]: [u32; 2], watched: &str, cpus: &[&str]| {
             let tree = tree
                 .file(format!("/proc/{pid}/comm"), "nginx\n")
                 .file(format!("/proc/{pid}/stat"), "x")
                 .file(format!("/proc/{pid}/status"), format!("Name:\tnginx\nPPid:\t{parent}\n"))
-                .link(format!("/proc/{pid}/fd/3"), "socket:[4711]");
+                .link(format!("/proc/{pid}/fd/3"), "socket:[4711]")
+                .link(format!("/proc/{pid}/fd/8"), EPOLL)
+                .file(format!("/proc/{pid}/fdinfo/8"), format!("pos:\t0\n{watched}"));
             cpus.iter().enumerate().fold(tree, |tree, (index, cpus)| {
                 let thread = pid + u32::try_from(index).unwrap();
                 let status = format!("Name:\tnginx\nCpus_allowed_list:\t{cpus}\n");
@@ -191,13 +226,25 @@ mod tests {
             .file("/proc/net/tcp", format!("  sl  local_address\n{row}\n{other}\n"))
             .file("/proc/90/comm", "other\n")
             .link("/proc/90/fd/3", "socket:[4712]");
+        let told = "tfd:        3 events:       19 data:  0  pos:0 ino:1 sdev:8\n";
+        let other = "tfd:       33 events:       19 data:  3  pos:0 ino:1 sdev:8\n";
+        let found = |tree: &FakeTree| -> Vec<(u32, String)> {
+            let socket = Socket::Tcp(([127, 0, 0, 1], 8080).into());
+            let all = listeners(&SysRoot::new(tree.path()), socket);
+            all.into_iter().map(|one| (one.pid, one.cpus.to_string())).collect()
+        };
+        let [all, one, some] = ["0-63", "0", "2,4-5"].map(str::to_owned);
         // The one that starts the others, with systemd as its own parent.
-        let tree = process(tree, 60, 1, &["0-63"]);
-        let tree = process(process(tree, 70, 60, &["0"]), 80, 60, &["2", "4-5"]);
-        let found =
-            listeners(&SysRoot::new(tree.path()), Socket::Tcp(([127, 0, 0, 1], 8080).into()));
-        let found: Vec<(u32, String)> =
-            found.into_iter().map(|one| (one.pid, one.cpus.to_string())).collect();
-        assert_eq!(found, [(70, "0".to_owned()), (80, "2,4-5".to_owned())]);
+        let tree = process(tree, [60, 1], other, &["0-63"]);
+        let tree = process(process(tree, [70, 60], told, &["0"]), [80, 60], told, &["2", "4-5"]);
+        assert_eq!(found(&tree), [(70, one.clone()), (80, some.clone())]);
+        // One that serves, whose children only have its files.
+        let tree = FakeTree::new().file("/proc/net/tcp", format!("  sl  local_address\n{row}\n"));
+        let tree = process(process(tree, [60, 1], told, &["0-63"]), [70, 60], other, &["0"]);
+        assert_eq!(found(&tree), [(60, all.clone()), (70, one.clone())]);
+        // Of those that wait in another way nothing is known.
+        let tree = FakeTree::new().file("/proc/net/tcp", format!("  sl  local_address\n{row}\n"));
+        let tree = process(process(tree, [60, 1], "", &["0-63"]), [70, 60], "", &["0"]);
+        assert_eq!(found(&tree), [(60, all), (70, one)]);
     }
 }

@@ -128,7 +128,7 @@ fn refused(error: &ExportError) -> CommandError {
         ExportError::NothingFits { .. } => CommandError::measure(error)
             .hint("--metric chooses others; csv and parquet can contain every metric"),
         ExportError::NoComparison { .. } => CommandError::measure(error)
-            .hint("give one record that `becalm compare` saved with --export-json"),
+            .hint("give one record that `becalm compare` saved with --export-json, or a load of `becalm load` with --objective"),
         ExportError::Directions { .. } => CommandError::usage(error).hint(
             "choose metrics with --metric, or export one direction at a time: \
                  customSmallerIsBetter, customBiggerIsBetter",

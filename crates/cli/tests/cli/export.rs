@@ -114,7 +114,7 @@ fn what_cannot_be_exported_says_why_and_writes_nothing() {
     let output = env.run(arguments).exits_with(4);
     assert_snapshot!(said(&output), @r"
     error: there is nothing to judge: it contains subjects that were not compared
-    hint: give one record that `becalm compare` saved with --export-json
+    hint: give one record that `becalm compare` saved with --export-json, or a load of `becalm load` with --objective
     ");
     assert!(!env.work().join("gate.xml").exists());
 }

@@ -464,7 +464,7 @@ fn requests_are_gathered_where_that_is_asked_for() {
     assert_eq!(document["fidelity"]["batch"], 5e-4);
     assert_eq!(document["terms"]["batch"], 5e-4);
     let output = env.run(["load", &server.url, "--rate", "20", "--batch", "2ms"]).exits_with(2);
-    assert!(output.stderr.contains("the longest batch is 1ms"), "{}", output.stderr);
+    assert!(output.stderr.contains("the longest batch is 0.9ms"), "{}", output.stderr);
 }
 
 #[test]

@@ -56,7 +56,13 @@ fn loads<'a>(
     };
     let all: Vec<_> = (0..record.subjects.len()).filter(is_chosen).flat_map(of).collect();
     if all.is_empty() {
-        return Err(ExportError::nothing(format, "no run has a load (becalm compare --load)"));
+        let is_invalid = record.runs.iter().any(|run| run.load.is_some());
+        let why = if is_invalid {
+            "the load is invalid or has no answer, so it has no times of the server"
+        } else {
+            "no run has a load (becalm load, or compare --load)"
+        };
+        return Err(ExportError::nothing(format, why));
     }
     Ok(all)
 }

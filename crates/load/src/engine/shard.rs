@@ -147,7 +147,10 @@ async fn keep_time(
         timer.get_ref().set_to(clock.monotonic((due - spin).min(now + AT_ONCE)))?;
         // Setting it again takes back that it has expired, so nothing has to be read.
         timer.readable().await?.clear_ready();
-        batches.sent_at(clock.now());
+        let now = clock.now();
+        if now >= due {
+            batches.sent_at(now);
+        }
     }
     Ok(())
 }

@@ -80,8 +80,10 @@ pub fn try_rate(
     let settle = becalm_model::whole((wish.settle * 1e9 / slice as f64).ceil());
     let seconds = (settle + u64::from(BATCHES)) as f64 * slice as f64 * 1e-9;
     let stage = Stage { seconds, from: rate, to: rate };
-    let plan =
-        Plan { schedule: Schedule::new(vec![stage], arrivals, seed), highest_rate: rate, ..plan };
+    let schedule = Schedule::new(vec![stage], arrivals, seed);
+    // With batches from some rate on, the search would find that rate.
+    let batch = plan.batch.or(Some(Duration::ZERO));
+    let plan = Plan { schedule, highest_rate: rate, batch, ..plan };
     let (places, connections) = (plan.places() as f64, plan.connections as u64);
     let mut is_cut = false;
     let loaded = load_in_slices(plan, slice, interrupt, &mut |told| {

@@ -37,7 +37,7 @@ impl Identity<'_> {
         differs("connections", connections, "kept");
         differs("unix-socket", self.unix_socket.unwrap_or_default(), "");
         differs("follow", &self.follow.to_string(), "0");
-        let batch = self.batch.map(|seconds| format!("{}us", whole(seconds * 1e6)));
+        let batch = self.batch.map(|seconds| format!("{}ns", whole((seconds * 1e9).round())));
         differs("batch", batch.as_deref().unwrap_or_default(), "");
         differs("requests", self.requests.as_deref().unwrap_or_default(), "");
         parameters
@@ -201,7 +201,7 @@ mod tests {
             scenario.series_parameters().into_iter().find(|(name, _)| name == "batch")
         };
         assert_eq!(of(None), None);
-        for (batch, text) in [(0.0, "0us"), (2e-4, "200us"), (1e-3, "1000us")] {
+        for (batch, text) in [(0.0, "0ns"), (3e-7, "300ns"), (2e-4, "200000ns")] {
             assert_eq!(of(Some(batch)).map(|(_, value)| value), Some(text.to_owned()));
         }
     }

@@ -42,6 +42,9 @@ pub struct RunLoad {
     /// Gaps between requests, scheduled and actual; absent in records of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gaps: Option<Gaps>,
+    /// Whether the generator was at fault, so that the figures are not the server's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub invalid: bool,
     /// Whether the objectives of a load of `becalm load` were met; a comparison has none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub objectives: Vec<ObjectiveResult>,

@@ -92,9 +92,9 @@ pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// The longest batch of requests that are sent together, in seconds: a longer one would be a lag that makes every load
-/// invalid.
-pub const LONGEST_BATCH: f64 = 1e-3;
+/// The longest batch of requests that are sent together, in seconds: with what a wake-up is late, a longer one would be a
+/// lag of more than a millisecond, which makes every load invalid.
+pub const LONGEST_BATCH: f64 = 0.9e-3;
 
 impl Default for Scenario {
     /// Returns one without a rate, and otherwise what `becalm load` does where nothing else is asked for.

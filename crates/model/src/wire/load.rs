@@ -97,6 +97,7 @@ pub(super) fn record_of_load(document: LoadDocument) -> Record {
         mix: document.mix,
         threads: document.fidelity.threads,
         gaps: document.fidelity.gaps,
+        invalid: !is_valid,
         objectives: document.objectives,
         seconds: document.seconds,
         repeated: Vec::new(),

@@ -76,8 +76,8 @@ pub struct SuiteLoad {
     pub unix_socket: Option<String>,
     /// Threads that send; by default half of the CPUs that the generator may use, at most 4.
     pub threads: Option<u64>,
-    /// For how long requests that are due are gathered, to be sent together, at most `"1ms"`; by default `"0s"`, and where one
-    /// CPU sends at least 40,000 in a second `"0.2ms"`.
+    /// For how long requests that are due are gathered, to be sent together, at most `"0.9ms"`; by default each is sent
+    /// when it is due, but by `becalm load` from a single CPU at 40,000 in a second and more.
     pub batch: Option<SuiteDuration>,
     /// Whether idle CPUs are kept awake while requests are sent: `auto`, the default, does so in a virtual machine.
     pub keep_awake: Option<KeepAwake>,
@@ -165,7 +165,9 @@ pub enum SuiteLoadError {
     )]
     SecretHeader(String),
     /// Requests would wait for the others of a batch so long that no load is valid.
-    #[error("batch may be at most 1ms: a longer one would be a lag that makes every load invalid")]
+    #[error(
+        "batch may be at most 0.9ms: a longer one would be a lag that makes every load invalid"
+    )]
     LongBatch,
     /// A number is larger than becalm can serve.
     #[error("{name} may be at most {most}")]
@@ -488,6 +490,7 @@ mod tests {
         check(r#""body": "a", "body-file": "m""#, "body and body-file");
         check(r#""grpc": true, "body": "{}""#, "grpc and body");
         check(r#""http2": true, "new-connections": true"#, "http2 and new-connections");
-        check(r#""batch": "1.1ms""#, "batch may be at most 1ms");
+        check(r#""batch": "1ms""#, "batch may be at most 0.9ms");
+        assert_eq!(read(r#""batch": 0"#).unwrap().batch, Some(0.0));
     }
 }

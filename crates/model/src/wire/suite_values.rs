@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, Visitor};
+use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
 use crate::parse_duration;
 
@@ -75,6 +75,21 @@ impl<'de> Deserialize<'de> for SuiteDuration {
 
             fn visit_str<E: Error>(self, text: &str) -> Result<SuiteDuration, E> {
                 parse_duration(text).map(SuiteDuration).map_err(E::custom)
+            }
+
+            // No other number is a duration without a unit.
+            fn visit_i64<E: Error>(self, number: i64) -> Result<SuiteDuration, E> {
+                match number {
+                    0 => Ok(SuiteDuration(Duration::ZERO)),
+                    _ => Err(E::invalid_type(Unexpected::Signed(number), &self)),
+                }
+            }
+
+            fn visit_u64<E: Error>(self, number: u64) -> Result<SuiteDuration, E> {
+                match number {
+                    0 => Ok(SuiteDuration(Duration::ZERO)),
+                    _ => Err(E::invalid_type(Unexpected::Unsigned(number), &self)),
+                }
             }
         }
         deserializer.deserialize_any(Length)

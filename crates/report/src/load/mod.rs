@@ -267,10 +267,21 @@ fn times(document: &LoadRunDocument, style: &Style) -> Table {
     table
 }
 
+/// Says whether requests that were gathered waited so long that it shows in the usual response time.
+fn waits_in_batches(document: &LoadRunDocument) -> bool {
+    let usual = |latency: &Latency| latency.quantile(0.5).map_or(0.0, |one| one.value);
+    document.fidelity.batch > 0.0 && usual(&document.lag) > 0.05 * usual(&document.response)
+}
+
 /// Says what the reader of the table has to know.
 fn remark(document: &LoadRunDocument) -> Option<String> {
     let has_bounds = document.response.quantiles.iter().any(|one| one.at_least);
     match document.fidelity.trusted_to {
+        _ if document.is_valid() && waits_in_batches(document) => {
+            let text = "The response times include the wait of requests that are sent together, which is a lag of the \
+                        generator: --batch 0 sends each by itself.";
+            Some(text.to_owned())
+        }
         Some(q) if document.is_valid() && q < 0.999 => Some(format!(
             "Beyond {} the response times include a lag of the generator that is not negligible: see its percentiles.",
             percentile(q)
@@ -328,7 +339,7 @@ fn objective(result: &ObjectiveResult, style: &Style) -> String {
     let found = match (found, of) {
         (Some(found), ObjectiveOf::Response(_)) => time(*found, style),
         (Some(found), ObjectiveOf::Errors) => percent(*found),
-        (None, _) => "too many requests were never answered".to_owned(),
+        (None, _) => "too many requests without the expected answer".to_owned(),
     };
     format!("{text}: {} ({found})", if *is_kept { "met" } else { "missed" })
 }

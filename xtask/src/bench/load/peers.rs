@@ -52,9 +52,9 @@ pub(super) const GENERATORS: [Generator; 9] = [
         read: read_becalm,
     },
     Generator {
-        name: "becalm load --batch 1ms",
+        name: "becalm load --batch 0.9ms",
         program: "becalm",
-        arguments: |asked| becalm(asked, " --batch 1ms"),
+        arguments: |asked| becalm(asked, " --batch 0.9ms"),
         http2: Some(" --http2 -k"),
         read: read_becalm,
     },

@@ -4,11 +4,11 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use becalm_forge::{Dashboard, RecordPlace};
-use becalm_model::counted;
 use becalm_model::history::AtCommit;
 use becalm_model::history::{Commit, Entry, EntryId, short_commit};
 use becalm_model::wire::{HistoryDocument, WebUploadDocument};
-use becalm_report::{WORDS, printable};
+use becalm_model::{ImportNote, Note, counted};
+use becalm_report::{WORDS, note_sentence, printable};
 use becalm_series::{Added, EntryFilter, EntryTerms, NewEntry, Origin, Store, cut_off};
 use clap::builder::NonEmptyStringValueParser;
 
@@ -302,6 +302,10 @@ impl Adding<'_> {
         if entry.points.is_empty() && cut_off.is_empty() {
             self.ui
                 .warn(format!("{name}: skipped, because it contains no value that could be kept"));
+            let is_failure = |note: &&Note| matches!(note, Note::Import(ImportNote::Failed { .. }));
+            for note in one.record.notes.iter().filter(is_failure) {
+                self.ui.warn(format!("{name}: {}", note_sentence(note)));
+            }
             return Ok(());
         }
         let is_here = !names_its_place(one);

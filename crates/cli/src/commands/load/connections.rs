@@ -43,9 +43,9 @@ pub(super) struct ConnectionFlags {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64), help_heading = "Connections")]
     threads: Option<u32>,
 
-    /// Send requests that are due together, each at most so late (1ms at most): the generator needs less
-    /// CPU time, and the wait is a part of lag and response time [default: 0, or 0.2ms if a single CPU
-    /// sends at least 40,000 requests per second]
+    /// Send requests that are due together, each at most so late (0.9ms at most): the generator needs
+    /// less CPU time, and the wait is a part of lag and response time [default: 0, or 0.2ms if a single CPU
+    /// sends at least 40,000 requests per second, without --find]
     #[arg(long, value_name = "TIME", value_parser = batch, help_heading = "Connections")]
     batch: Option<Duration>,
 
@@ -86,7 +86,7 @@ fn batch(text: &str) -> Result<Duration, String> {
     checked(
         parse_duration(text),
         is_short,
-        "the longest batch is 1ms: its wait is a lag of the generator",
+        "the longest batch is 0.9ms: its wait is a lag of the generator",
     )
 }
 

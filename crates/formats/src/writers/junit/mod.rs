@@ -161,7 +161,7 @@ fn document(record: &Record, cases: &[Case]) -> String {
     let failures = count(|result| matches!(result, CaseResult::Fails(_)));
     let skipped = count(|result| result == CaseResult::Skipped);
     let errors = count(|result| result == CaseResult::Broken);
-    let time = cases.iter().filter_map(|one| one.time).sum::<f64>();
+    let time = cases.iter().filter_map(|one| one.time).fold(0.0, |sum, time| sum + time);
     let time = seconds(time);
     let tests = cases.len();
     let timestamp = date::iso(record.started_at)
