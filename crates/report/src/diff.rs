@@ -1,9 +1,9 @@
 //! The output of `becalm diff`: two records that were measured at different times, or the subjects of one.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use becalm_model::wire::Middles;
-use becalm_model::{Comparison, ComparisonNote, Note, Record, RecordKind, Verdict};
+use becalm_model::{Comparison, ComparisonNote, Note, Record, RecordKind, Subject, Verdict};
 
 use crate::comparison::legend;
 use crate::comparison_table;
@@ -299,6 +299,20 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
             if name != "seed" {
                 compare(name, &before, &after);
             }
+        }
+    }
+    // Two loads of one server have the same name, whatever was sent.
+    if let ([before], [after]) = (&old.subjects[..], &new.subjects[..]) {
+        let of = |subject: &Subject, record: &Record| -> BTreeMap<String, String> {
+            subject.series_parameters(record.kind == RecordKind::Import).cloned().collect()
+        };
+        let (before, after) = (of(before, old), of(after, new));
+        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
+        for name in names {
+            let value = |all: &BTreeMap<String, String>| {
+                all.get(name).map_or_else(|| "-".to_owned(), Clone::clone)
+            };
+            compare(name, &value(&before), &value(&after));
         }
     }
     let keys: BTreeSet<&String> =

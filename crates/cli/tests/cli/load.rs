@@ -108,6 +108,10 @@ fn a_saved_load_is_read_wherever_results_are() {
     env.write("later.json", later.to_string());
     let compared = shown(&["diff", "load.json", "later.json"]);
     assert!(compared.contains("throughput"), "{compared}");
+    later["terms"]["stages"][0]["to"] = 401.into();
+    env.write("later.json", later.to_string());
+    let compared = shown(&["diff", "load.json", "later.json"]);
+    assert!(compared.contains("400..401"), "{compared}");
     let sent = &document["counts"]["sent"];
     let k6 = json(&shown(&["export", "load.json", "--to", "k6-summary"]));
     assert_eq!(k6["metrics"]["iterations"]["count"], *sent);
@@ -130,6 +134,7 @@ fn a_saved_load_is_read_wherever_results_are() {
     assert!(invalid.contains("90 %"), "{invalid}");
     let kept = env.run(["history", "add", "invalid.json"]);
     assert!(kept.stderr.contains("no value that could be kept"), "{}", kept.stderr);
+    assert!(kept.stderr.contains("no CPU time"), "{}", kept.stderr);
     let compared = shown(&["diff", "load.json", "invalid.json"]);
     assert!(compared.contains("no subject and metric in common"), "{compared}");
 }

@@ -57,9 +57,7 @@ fn case(class: &str, result: &ObjectiveResult, load: Of, names: &mut Unique) -> 
             CaseResult::Broken,
             "the load is invalid, so nothing is known about the server".to_owned(),
         ),
-        (Of::Ended, _) => {
-            (CaseResult::Skipped, "a signal ended the load before its time".to_owned())
-        }
+        (Of::Ended, _) => (CaseResult::Skipped, "a signal ended the load early".to_owned()),
         (Of::Whole, true) => (CaseResult::Passes, format!("met ({value})")),
         (Of::Whole, false) => (CaseResult::Fails("missed"), format!("missed ({value})")),
     };
