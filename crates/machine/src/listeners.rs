@@ -63,7 +63,7 @@ pub fn listeners(root: &SysRoot, socket: Socket<'_>) -> Vec<Listener> {
 struct Holder {
     pid: u32,
     parent: Option<u32>,
-    /// Whether an epoll of it is told of connections; one that waits in another way does not show it.
+    /// Whether it waits for connections with epoll. A process that uses `poll` or `accept` instead does not show that.
     waits: bool,
 }
 

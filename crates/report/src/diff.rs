@@ -285,6 +285,21 @@ fn changed(
         .collect()
 }
 
+/// Compares every text that either side has under a name.
+fn compare_all(
+    old: &BTreeMap<String, String>,
+    new: &BTreeMap<String, String>,
+    compare: &mut impl FnMut(&str, &str, &str),
+) {
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for name in names {
+        let of = |side: &BTreeMap<String, String>| {
+            side.get(name).map_or_else(|| "-".to_owned(), Clone::clone)
+        };
+        compare(name, &of(old), &of(new));
+    }
+}
+
 /// Lists what else differs: a change of kernel explains more than any interval.
 fn differences(page: &mut Page, old: &Record, new: &Record) {
     let mut table = Table::new([("", Align::Left), ("old", Align::Left), ("new", Align::Left)]);
@@ -306,23 +321,9 @@ fn differences(page: &mut Page, old: &Record, new: &Record) {
         let of = |subject: &Subject, record: &Record| -> BTreeMap<String, String> {
             subject.series_parameters(record.kind == RecordKind::Import).cloned().collect()
         };
-        let (before, after) = (of(before, old), of(after, new));
-        let names: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
-        for name in names {
-            let value = |all: &BTreeMap<String, String>| {
-                all.get(name).map_or_else(|| "-".to_owned(), Clone::clone)
-            };
-            compare(name, &value(&before), &value(&after));
-        }
+        compare_all(&of(before, old), &of(after, new), &mut compare);
     }
-    let keys: BTreeSet<&String> =
-        old.machine.facts.keys().chain(new.machine.facts.keys()).collect();
-    for key in keys {
-        let fact = |record: &Record| {
-            record.machine.facts.get(key).map_or_else(|| "-".to_owned(), Clone::clone)
-        };
-        compare(key, &fact(old), &fact(new));
-    }
+    compare_all(&old.machine.facts, &new.machine.facts, &mut compare);
     let is_foreign = [old, new].iter().any(|record| record.kind == RecordKind::Import);
     if table.is_empty() && is_foreign {
         page.section("What is known about session and machine is the same in both.");

@@ -43,17 +43,14 @@ pub(crate) fn pace(
     let goes_on = || !is_stopped.load(Ordering::Relaxed);
     let (mut handed, mut batches) = (Handed::default(), Batches::of(batch));
     for (number, (due, shard)) in (0..).zip(schedule.zip(shards.iter().cycle())) {
-        let time = batches.time(due);
-        let is_early = clock.now() < time;
-        if !goes_on() || !clock.wait_until(time, spin, goes_on) {
+        if !goes_on() || !clock.wait_until(batches.time(due), spin, goes_on) {
             break;
         }
-        if is_early {
-            batches.sent_at(clock.now());
-        }
+        let now = clock.now();
+        batches.sent_at(now);
         // A shard goes away only when the load is over.
         let _ = shard.send(Due { number, time: due });
-        handed.next(due, clock.now());
+        handed.next(due, now);
     }
     Paced { gaps: handed.gaps(), used: watch.stop() }
 }
